@@ -17,10 +17,10 @@ from kg.errors import ForeseenError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-FAULT = "fault of the program"  # how the reason of such a rejected row begins
+FAULT = "fault of the program"  # beginning of the reason of a row rejected for a fault
 _PACKAGES = ("kg", "abstraction", "granola")  # a fault is located by the innermost line of these
 EXCERPT = 160  # characters of a rejected record that are shown
-# Errors that end a run: raised on purpose, or of memory, disk or store, which every further row would meet too.
+# Errors that end a run: expected ones, and those of memory, disk or store, which would also occur at all other rows.
 _NOT_OF_ONE_ROW = (ForeseenError, MemoryError, OSError, sqlite3.Error)
 
 
@@ -85,12 +85,12 @@ class Fault:
         return f"{FAULT} in {self.stage}{f', {self.place}' if self.place else ''}: {self.error}; please report it"
 
     def rejected(self, *, source: str, id: str, text: str) -> RejectedRow:
-        """The row that the fault rejects, with its place, its id and the beginning of its text."""
+        """The rejected row of the fault, with its place, its id and the beginning of its text."""
         return RejectedRow(source=source or id, reason=self.message, excerpt=excerpt(text), id=excerpt(id))
 
 
 def fault_or_raise(error: Exception, stage: str) -> Fault:
-    """The fault for an unforeseen error. Raises any other error again."""
+    """The fault for an unforeseen error. An error that would also occur at all other rows is raised again."""
     # A text or number that SQLite cannot take comes from one row.
     if isinstance(error, _NOT_OF_ONE_ROW) and not isinstance(error, sqlite3.DataError):
         raise error

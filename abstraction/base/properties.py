@@ -1,4 +1,4 @@
-"""The files of `abstraction/data`, and the table of the properties that are read of entities, with their roles."""
+"""Reads the files of `abstraction/data`; the table of the properties that are read of entities, with their roles."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ def answer_classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
 
 
 class Classifier:
-    """`answer_classes_of` for one graph, keeping its results."""
+    """`answer_classes_of` for one graph, with a cache."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -247,5 +247,5 @@ class Classifier:
 
 @lru_cache(maxsize=1)
 def stop_classes() -> frozenset[str]:
-    """Classes that are never a tier, and above which nothing is read."""
+    """Classes that are never a tier, and whose superclasses are not read."""
     return frozenset(package_data("stop_classes.json")["stop"])

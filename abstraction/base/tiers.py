@@ -166,7 +166,8 @@ class Tier:
     def from_json(cls, data: Mapping[str, Any]) -> Tier:
         """The inverse of `to_json`, except for conditions.
 
-        Raises TypeError where bits are no number in [0, MOST_BITS], qid or language no text, or the aliases no list.
+        Raises TypeError where bits are not a number in [0, MOST_BITS], qid or language not a string, aliases not a
+        list.
         """
         text, bits, asked = data["text"], data.get("bits"), data.get("bits_asked")
         qid, language = data.get("qid") or None, data.get("language") or None
@@ -175,15 +176,15 @@ class Tier:
             try:
                 evidence = loads(evidence) if evidence else ()
             except (ValueError, RecursionError):
-                raise TypeError(f"the evidence of tier {text!r} is a text that is no JSON") from None
+                raise TypeError(f"the evidence of tier {text!r} is not valid JSON") from None
         if not (isinstance(qid, str | None) and isinstance(language, str | None)):
-            raise TypeError(f"the qid or the language of tier {text!r} is no text")
+            raise TypeError(f"the qid or the language of tier {text!r} is not a string")
         if not (isinstance(aliases, list | tuple) and isinstance(of, list | tuple)):
-            raise TypeError(f"the aliases or answers of tier {text!r} are no list")
+            raise TypeError(f"the aliases or the answers of tier {text!r} are not a list")
         for number in (bits, asked):  # bool is a subclass of int
             is_number = isinstance(number, int | float) and not isinstance(number, bool)
             if number is not None and not (is_number and 0 <= number <= MOST_BITS):
-                raise TypeError(f"the bits of tier {text!r} are no number from 0 to {MOST_BITS:,}")
+                raise TypeError(f"the bits of tier {text!r} are not a number from 0 to {MOST_BITS:,}")
         return cls(
             text=text,
             qid=qid,
@@ -325,38 +326,38 @@ def join_evidence(groups: Iterable[Sequence[Evidence]]) -> tuple[Evidence, ...]:
     return tuple(out)
 
 
-def complete_evidence(ladder: Ladder, *, more: Sequence[Evidence] = ()) -> Ladder:
+def complete_evidence(ladder: Ladder, *, further_steps: Sequence[Evidence] = ()) -> Ladder:
     """The ladder with each tier's evidence extended to start from the answer or from the entity of a finer tier.
 
     A step from an entity that is no finer tier ("Manitoba is a province of Canada" for "a city in Canada") gets its
-    preceding steps from the evidence of finer tiers, or from `more`: steps of tiers that were removed.
+    preceding steps from the evidence of finer tiers, or from `further_steps`: steps of tiers that were removed.
     """
     known = {tier.qid for tier in ladder.levels[0].tiers if tier.qid}
-    meant = bool(known)  # an ambiguous answer needs the paths of all candidates
-    before = list(more)
+    linked = bool(known)  # an ambiguous answer needs the paths of all candidates
+    earlier = list(further_steps)
     levels = [ladder.levels[0]]
     for level in ladder.levels[1:]:
-        before += [step for tier in level.tiers for step in tier.evidence if step not in before]
+        earlier += [step for tier in level.tiers for step in tier.evidence if step not in earlier]
         tiers = (
-            tuple(_complete_tier(tier, known, before, meant=meant) for tier in level.tiers) if known else level.tiers
+            tuple(_complete_tier(tier, known, earlier, linked=linked) for tier in level.tiers) if known else level.tiers
         )
         levels.append(Level(tiers=tiers))
         known |= {tier.qid for tier in tiers if tier.qid}
     return Ladder(levels=tuple(levels), abstained=ladder.abstained)
 
 
-def _complete_tier(tier: Tier, known: Collection[str], before: Sequence[Evidence], *, meant: bool) -> Tier:
+def _complete_tier(tier: Tier, known: Collection[str], earlier: Sequence[Evidence], *, linked: bool) -> Tier:
     evidence = tier.evidence
-    for _ in range(len(before)):  # each step is added at most once, so cycles end
+    for _ in range(len(earlier)):  # each step is added at most once, so cycles end
         led = {step.value for step in evidence if step.kind == "statement"}
         opening = next((s for s in evidence if s.subject and s.subject not in known and s.subject not in led), None)
         if opening is None:
             break
-        leading = next((s for s in before if s not in evidence and leads_to(s, opening)), None)
+        leading = next((s for s in earlier if s not in evidence and leads_to(s, opening)), None)
         rest = tuple(s for s in evidence if s is not opening)
         if leading is not None:
             evidence = (leading, *evidence)
-        elif meant and tier.qid and any(s.value == tier.qid for s in rest):
+        elif linked and tier.qid and any(s.value == tier.qid for s in rest):
             evidence = rest  # one of several paths, through a tier that was removed
         else:
             break

@@ -1,6 +1,6 @@
 """The candidate entities of an answer's text: those with the name that fit what the relation asks for, each with its
-signs: the number of uses as such a value (the prior of which namesake is meant), the form of the name, and whether the
-noun of the question ("Which novel ...?") names it.
+signs. Signs are how often the source uses it as a value of the relation, the form of the name, and whether the noun of
+the question ("Which novel ...?") names it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Pair = tuple[str, str]
 class ValueCounts:
     """The number of entities in the source with a (property, value) pair or a property, each read once.
 
-    By the relation that is asked for they are the priors of a link.
+    In linking, the count of an entity as a value of the relation serves as its prior.
     """
 
     def __init__(self, store: Store) -> None:
@@ -72,7 +72,7 @@ class ValueCounts:
         return self._totals[prop]
 
     def load_for_relation(self, relation: Relation, ids: Iterable[str]) -> None:
-        """Fetch the counts of entities for the relation and its kin in one batch."""
+        """Read in one batch the counts of entities as values of the relation and of its kindred relations."""
         self.load_pairs((prop, qid) for qid in ids for prop in (relation.id, *kindred_relations(relation)) if prop)
 
     def uses(self, relation: Relation, qid: str) -> int:
@@ -170,7 +170,7 @@ class Candidates:
         )
 
     def find_fitting(self, text: str, relation: Relation) -> Sequence[Candidate] | None:
-        """The candidates of a text as an answer to the relation: `fitting` of `items_named`; None where no item has
+        """The candidates of a text as an answer to the relation: items with the name that fit; None where no item has
         the name.
         """
         key = (text, relation.id, relation.asks)
@@ -354,7 +354,7 @@ class Candidates:
         )
 
     def has_unsuited_occupation(self, qid: str, relation: Relation) -> bool:
-        """Whether the entity has occupations, but none that is usual for makers of such works."""
+        """Whether the entity has occupations, but none that makers of such works usually have."""
         if relation.subject != "work" or "P106" not in relation.suits or not self._graph.targets(qid, "P106"):
             return False
         return not self._has_usual_class_or_occupation(qid, relation)
@@ -372,7 +372,7 @@ class Candidates:
         return False
 
     def _nesting_among_namesakes(self, ids: Collection[str], text: str) -> dict[str, int]:
-        """1 for a place that contains a namesake (a city its borough), -1 for a place in one, else 0."""
+        """1 for a place that contains a namesake (a city with a borough of its name), -1 for a place in one, else 0."""
         key = normalise(text)
         places = [i for i in ids if not PLACES.isdisjoint(self._classes(i))]
         out = dict.fromkeys(ids, 0)
@@ -389,7 +389,7 @@ class Candidates:
 
 
 def fits_class(kinds: frozenset[str], filter_: ClassFilter) -> bool:
-    """Whether an entity with these classes fits what is asked for."""
+    """Whether an entity with these answer classes passes the filter."""
     if filter_.fits.isdisjoint(kinds):
         return False
     return filter_.excludes.isdisjoint(kinds) or not filter_.prefers.isdisjoint(kinds)
@@ -451,9 +451,9 @@ class AskedNouns:
     def signs(self, ids: Iterable[str], question: str, relation: Relation) -> dict[str, dict[str, float]]:
         """The evidence of the question's noun for each id; empty where the question has no known noun.
 
-        "asked": 1 for an entity named so by class, occupation or description, 0.5 for one of its sort. "otherwise": 1
-        for an entity that is clearly of another sort. A noun that only repeats the relation ("Which position ...?")
-        gives no evidence.
+        "asked": 1 for an entity whose class, occupation or description is the noun, 0.5 for one of the same sort.
+        "otherwise": 1 for an entity that is clearly of another sort. A noun that only repeats the relation ("Which
+        position ...?") gives no evidence.
         """
         noun = self.noun_of_question(question, relation)
         if noun is None or (relation.id and noun.text in relation.trivial):
@@ -461,9 +461,7 @@ class AskedNouns:
         return {qid: self._signs_of(qid, noun) for qid in ids}
 
     def noun_of_question(self, question: str, relation: Relation) -> AskedNoun | None:
-        """The noun found by `read_noun`; for a question without relation, else the noun that determines its kind of
-        answer.
-        """
+        """The noun that `read_noun` finds; without noun and relation, the noun that determines the kind of answer."""
         noun = self.read_noun(question)
         if noun is None and not relation.id and (named := asked_kind(question, self._graph.shown_in).detail):
             self._graph.find_all([named])

@@ -120,7 +120,7 @@ class Gazetteer:
         return known
 
     def _without_nearby_city(self, steps: tuple[tuple[Place, ...], ...], suburb: str) -> tuple[tuple[Place, ...], ...]:
-        """The steps without a city that no statement of the suburb leads to: Beverly Hills is next to Los Angeles."""
+        """The steps without a city beside the suburb, to which no statement leads: Los Angeles for Beverly Hills."""
         stated = self._containers_by_statements(suburb)
         if not steps or not stated:
             return steps
@@ -142,11 +142,11 @@ class Gazetteer:
                     continue  # "in north-west Europe, part of the United Kingdom": Europe is not in a state
                 steps = [*self._part_named_after(part, coarser, exclude), *steps]
                 coarser = [place for step in steps for place in step]
-                places = self._resolve_unit(part, coarser, exclude, on=unit.preposition == "on", spread=spread)
+                places = self._resolve_unit(part, coarser, exclude, after_on=unit.preposition == "on", spread=spread)
                 if not places or {p.key for p in places} & {p.key for p in coarser}:
                     continue
                 is_list = len(coarser) > 1 and all(p.qid and self.is_state(p.qid) for p in coarser)
-                also = self._resolve_unit(part, (), exclude, on=False, spread=False) if is_list else ()
+                also = self._resolve_unit(part, (), exclude, after_on=False, spread=False) if is_list else ()
                 if also and all(p.qid and self.is_state(p.qid) for p in also):
                     steps = [(*also, *coarser)]  # "of Argentina, Brazil and Paraguay" is a list, not a chain
                 else:
@@ -301,23 +301,23 @@ class Gazetteer:
         return [text]
 
     def _resolve_unit(
-        self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool, spread: bool
+        self, text: str, coarser: Sequence[Place], exclude: str | None, *, after_on: bool, spread: bool
     ) -> tuple[Place, ...]:
         """The places that a unit of a chain refers to, by the rest of the chain; empty for none."""
         for variant in barer_names(text):
             if qid := self._choose(variant, coarser, exclude):
-                if on and not self._graph.is_instance(qid, {"Q23442"}):
+                if after_on and not self._graph.is_instance(qid, {"Q23442"}):
                     return ()  # "on the Danube" is next to it; "on Long Island" is inside
                 return (Place(text=self._graph.label(qid) or variant, qid=qid, written=text),)
-        if both := self._both_places(text, coarser, exclude, on=on, spread=spread):
+        if both := self._both_places(text, coarser, exclude, after_on=after_on, spread=spread):
             return both
         name = barer_names(text)[-1]
-        if on or not re.match(r"[A-ZÀ-Þ][\w'’.-]+", name) or len(name.split()) > 6:
+        if after_on or not re.match(r"[A-ZÀ-Þ][\w'’.-]+", name) or len(name.split()) > 6:
             return ()
         return (Place(text=name, written=text),)
 
     def _both_places(
-        self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool, spread: bool
+        self, text: str, coarser: Sequence[Place], exclude: str | None, *, after_on: bool, spread: bool
     ) -> tuple[Place, ...]:
         """The places of "X and Y" where a thing can lie in both; else empty."""
         pair = _PAIR.search(text, 1)
@@ -334,7 +334,7 @@ class Gazetteer:
         # "Windsor and Maidenhead" may be one borough. It is two places only if the thing can lie in two (`spread`).
         if coarser and not (last in PLURAL or alike or spread or all(map(WORLD.search, (left, right)))):
             return ()
-        both = [self._resolve_unit(side, coarser, exclude, on=on, spread=False) for side in (left, right)]
+        both = [self._resolve_unit(side, coarser, exclude, after_on=after_on, spread=False) for side in (left, right)]
         return (*both[0], *both[1]) if all(both) else ()
 
     def _part_named_after(

@@ -80,8 +80,8 @@ class Surroundings:
         self._where: dict[str, dict[frozenset[str], str | None]] = {}
 
     def signs(self, ids: Iterable[str], relation: Relation, subject: str | None, question: str) -> dict[str, Signs]:
-        """The signs of each candidate as an answer about the subject; for the subject None by the question's words
-        only.
+        """The signs of each candidate as an answer about the subject; without a subject (None), by the question's
+        words only.
         """
         listed = list(ids)
         if subject is None:
@@ -101,12 +101,12 @@ class Surroundings:
         }
 
     def _signs_of_location(
-        self, ids: Sequence[str], subject: str, relation: Relation, around: Mapping[frozenset[str], str | None]
+        self, ids: Sequence[str], subject: str, relation: Relation, subject_places: Mapping[frozenset[str], str | None]
     ) -> dict[str, Signs]:
-        """The signs of location of each candidate; `around` are the subject's places."""
+        """The signs of location of each candidate; `subject_places`: QIDs of places by normalised names."""
         description = normalise(self._graph.description(subject) or "")
-        names = frozenset().union(*around)
-        placed = self._includes_state(around)
+        names = frozenset().union(*subject_places)
+        placed = self._includes_state(subject_places)
         meeting: dict[str, int] = {}
         apart: dict[str, float] = {}
         for qid in ids:
@@ -361,11 +361,11 @@ class Linker:
         return tuple(ids[:MOST_SUBJECTS])
 
     def name_forms(self, text: str) -> list[str]:
-        """Further forms of a text without a match, so that many can be looked up in one batch."""
+        """Further forms of a text that matches no name, so that many can be looked up in one batch."""
         return [*variants(text), *(split.name for split in split_type(text))]
 
     def prefetch_counts(self, texts: Iterable[str], relation: Relation) -> None:
-        """Fetch in one batch the counts that `link` needs for these answers; links do not depend on it."""
+        """Read in one batch the counts that `link` needs for these answers; this only saves time."""
         if self.method == "question" and relation.id:
             ids = {m.id for text in texts for m in self._graph.find(text) if m.id.startswith("Q")}
             self._priors.load_for_relation(relation, sorted(ids))
@@ -390,7 +390,7 @@ class Linker:
         question_signs = self._signs_of_question(list(own_signs), relation, subjects, question)
         whole = {qid: {**own_signs[qid], **question_signs[qid]} for qid in own_signs}
         foreign = relation.asks == "work" and all(map(_is_by_another_maker, whole.values()))
-        # Clearly not what the noun of the question names, and the source does not prove otherwise.
+        # Every candidate is clearly of another kind than the noun, and the source does not prove that it is an answer.
         if foreign or all(signs.get("otherwise") and not _has_proven_uses(signs) for signs in whole.values()):
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         if len(whole) == 1:
@@ -447,7 +447,7 @@ class Linker:
         unlikely = not _question_supports(signs[best]) and is_unlikely_seat(best, relation, question, self._gazetteer)
         if unlikely or (not relation.id and doubt >= settings["most_doubt"]):
             return Link(qid=None, rivals=tuple(order), abstained=Abstention.AMBIGUOUS_LINK)
-        # A city is preferred to its borough, which it contains, and a great city to towns of its name.
+        # A city is preferred to a borough of its name that it contains, and a great city to towns of its name.
         settled = signs[best].get("outer") and self._graph.is_instance(best, SETTLEMENTS)
         bound = "state" if settled or self._gazetteer.is_state(best) else "medium"
         enough = settings["shares"]["great" if bound == "medium" and self._is_great_city(best, rivals) else bound]
@@ -506,16 +506,16 @@ def _question_supports(signs: Signs) -> bool:
 
 
 def _is_by_another_maker(signs: Signs) -> bool:
-    """Whether a work is by someone else, with no statement that it is also the subject's.
+    """Whether a work is by another maker, and no statement makes it also the subject's.
 
-    A statement that only links a film counts for nothing, as the author of its book has one.
+    Of a film, another maker counts even where a statement links it to the subject: the author of its book has one.
     """
     is_film = signs.get("foreign") == OF_ANOTHER
     return bool(signs.get("foreign")) and not signs.get("stated") and (is_film or not signs.get("linked"))
 
 
 def _has_proven_uses(signs: Signs) -> bool:
-    """Whether the source has at least PROVEN uses of the entity as such a value."""
+    """Whether the source uses the entity at least PROVEN times as a value of the relation."""
     return signs.get("uses", 0.0) >= math.log1p(PROVEN)
 
 

@@ -35,21 +35,21 @@ Decisions = Mapping[tuple[str, str], str]
 """Decisions of a person by (row id, answer): the QID of an item, or NONE."""
 
 
-def drop_uncertain_ladder(row: TieredRow, least: str) -> TieredRow:
-    """The row, without its ladder if one of its links has less confidence than `least`."""
-    if any(_confidence_rank(link) < CONFIDENCE.index(least) for link in row.links if link.get("qid")):
+def drop_uncertain_ladder(row: TieredRow, least_confidence: str) -> TieredRow:
+    """The row; without its ladder if one of its links has less confidence than `least_confidence`."""
+    if any(_confidence_rank(link) < CONFIDENCE.index(least_confidence) for link in row.links if link.get("qid")):
         return _without_ladder(row, Abstention.UNCERTAIN_LINK)
     return row
 
 
 def with_decided_qids(row: QARow, decisions: Decisions) -> QARow:
-    """The question with the QIDs of the decisions."""
+    """The question with the QIDs that a person decided on in place of its own."""
     qids = [decisions.get((row.id, text), qid) for text, qid in zip(row.answers, row.answer_qids, strict=True)]
     return replace(row, answer_qids=tuple(None if qid == NONE else qid for qid in qids))
 
 
 def drop_refused_ladder(row: TieredRow, decisions: Decisions) -> TieredRow:
-    """The row, without its ladder and the link if a decision for one of its answers is NONE."""
+    """The row; without its ladder and the link if the decision for one of its answers is NONE."""
     none = {text for text in row.answers if decisions.get((row.id, text)) == NONE}
     if not none:
         return row

@@ -112,7 +112,7 @@ class LadderMaker:
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
             self.drop_caches_if_full()
-            attempt("reading the store", self._prefetch, chunk)  # its row raises the error again
+            attempt("reading the store", self._prefetch, chunk)  # faults are ignored: the row meets them again
             yield chunk
 
     def drop_caches_if_full(self) -> bool:
@@ -140,7 +140,7 @@ class LadderMaker:
         return self.make_with_notes(row).row
 
     def make_with_notes(self, row: QARow) -> RowWithNotes:
-        """`make`, with notes on tiers that the question implies and on doubtful entities."""
+        """As `make`, with notes on tiers that the question implies and on doubtful entities."""
         kind = asked_kind(row.question, self._language) if row.relation is None else ANY_KIND
         row = _with_relation_of_wording(row, self._language)
         described = self._entity_as_described(row)
@@ -149,7 +149,7 @@ class LadderMaker:
         return RowMaker(self._tools, readers, row, kind, asked or ANY).make_with_notes()
 
     def drop_conclusions(self) -> None:
-        """Drop all conclusions, as after an interruption; entities that were read are kept."""
+        """Drop everything derived from entities, as after an interruption; the entities themselves stay cached."""
         self._use_readers(self._readers.with_empty_caches())
 
     def _entity_as_described(self, row: QARow) -> Entity | None:
@@ -181,7 +181,7 @@ class LadderMaker:
 
     def _prefetch(self, questions: list[QARow]) -> None:
         rows, graph = [_with_relation_of_wording(row, self._language) for row in questions], self.graph
-        graph.fetch_along(self._mentioned_ids(rows))  # with the entities that builders read above them
+        graph.fetch_along(self._mentioned_ids(rows))  # and the entities above them, which builders read
         by_relation: defaultdict[str, list[str]] = defaultdict(list)
         for row in rows:
             if row.relation:

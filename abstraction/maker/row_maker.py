@@ -80,7 +80,7 @@ from kg.graph.graph import Graph
 
 KEPT = 60_000_000  # bytes of proposals, as estimated
 PER_TIER = 4_000  # estimated bytes of memory per proposal
-_PLACED = frozenset({"place", "school"})  # the location of a thing is the same for all relations
+_PLACED = frozenset({"place", "school"})  # answer classes with the same proposals for all relations
 
 
 class ProposalCache:
@@ -100,7 +100,7 @@ class ProposalCache:
     def proposals(
         self, case: LadderCase, build: Builder, kinds: Collection[str], row_proposals: Sequence[Proposal] = ()
     ) -> LocalisedProposals:
-        """The proposals of `build` and those of the row; kept where the builder uses only the date of the question."""
+        """The proposals of `build` and of the row; cached where they depend on nothing in the question but its date."""
         graph, asked, key = case.graph, case.relation, None
         woman = is_woman(graph, case.answer, case.subject)
         depends = build is not organisations and may_depend_on_subject(asked.asks, kinds)
@@ -158,7 +158,7 @@ class RowWithNotes:
     """A tiered row with notes.
 
     `says_nothing_new`: ids and normalised names of tiers that names in the question imply or that most answers share;
-    `doubted`: ids that statements lead to but that do not surely follow.
+    `doubted`: ids that statements lead to, but that may not contain the answer.
     """
 
     row: TieredRow
@@ -340,7 +340,7 @@ class RowMaker:
             ),
         )
         certain = link.confidence != "low"
-        # The wording is slow, and used by named containers only.
+        # The wording is slow to read, and only named containers use it.
         is_worded = self._tools.as_asked and any(map(is_named, own.values()))
         wording = container_wording_for_question(case, certain=certain) if is_worded else None
         subject_kinds = tuple(self._graph.classes(case.subject)) if case.subject else ()
@@ -445,7 +445,7 @@ class RowMaker:
 _BY_RULE = re.compile(
     r"\b(?:have to|must|legal(?:ly)?|required?|allowed|minimum|need to|limit|law|can (?:you|an?|I|one))\b", re.I
 )
-# Relations after a location: a description may place their answers.
+# Answer classes with a location, which a description given by the row may name.
 WHERE = frozenset({"place", "country", "school"})
 # Abstentions after which the answer is read again without the class of the question's first words ("Where did he
 # work?"), which may mislead.

@@ -52,7 +52,7 @@ class Action(StrEnum):
     DROPPED = "dropped"
 
 
-# The other results are called as the verdicts are.
+# All other results have the name of their verdict.
 _FINDING_OF = {VerdictKind.UNKNOWN: CheckResult.UNPROVEN, VerdictKind.UNINFORMATIVE: CheckResult.TRIVIAL}
 
 
@@ -116,7 +116,7 @@ def log_lines(row: TieredRow) -> Iterator[dict[str, Any]]:
 
 
 def without_decisions(row: TieredRow) -> TieredRow:
-    """The row as it is written out: its note without the decisions, which the log contains."""
+    """The row as it is written out: its note without the decisions, which only the log contains."""
     note = _phrasing_note(row)
     if not note:
         return row
@@ -151,7 +151,7 @@ class DecisionCounts:
 
     @property
     def fallback_clause(self) -> str:
-        """The fallback of rows without a ladder by the model, in words."""
+        """The fallback of rows without a ladder by the model, as a clause: "keep the graph's ladder"."""
         return "have their answer alone" if self.as_paper else "keep the graph's ladder"
 
     @property
@@ -274,15 +274,14 @@ class LadderCheck:
             draft.moved &= draft.level is not None
         decisions = sorted(drafts, key=lambda draft: draft.line)
         steps = [step for level in row.levels[1:] for tier in level.tiers for step in tier.evidence]
-        beyond = complete_evidence(Ladder(levels=(first, *beyond)), more=steps).levels[1:]
+        beyond = complete_evidence(Ladder(levels=(first, *beyond)), further_steps=steps).levels[1:]
         levels = drop_repeated_aliases((first, *(beyond or row.levels[1:])))
         return CheckedLadder(levels=levels, decisions=tuple(decisions), has_model_texts=bool(beyond))
 
     def _reorder(self, row: TieredRow, texts: Sequence[str]) -> list[_Draft]:
         """The texts with their results, reordered so that as few as possible are finer than one before them.
 
-        A text that is finer is moved before the last entailed text that precedes it, until no text is, or an order
-        repeats.
+        A finer text is moved before the last entailed text that precedes it, until there is none or an order repeats.
         """
         order, moved = list(range(len(texts))), set[int]()
         seen = {tuple(order)}
@@ -335,7 +334,8 @@ class LadderCheck:
         return rungs
 
     def _mark_graph_tiers_and_duplicates(self, row: TieredRow, drafts: Sequence[_Draft]) -> None:
-        """Mark texts of the graph's own ladder as entailed, whatever their verdict; a repeated text is a duplicate."""
+        """Mark texts of the graph's own ladder as entailed, whatever their verdict, and repeated texts as duplicates.
+        """
         tiers = {
             without_article(name): tier.text
             for level in row.levels[1:]
@@ -368,11 +368,11 @@ class LadderCheck:
             beside = rung
         return beside
 
-    def _tier_of_draft(self, draft: _Draft, graph: Mapping[str, Tier], taken: set[str], call: str) -> Tier:
+    def _tier_of_draft(self, draft: _Draft, graph_tiers: Mapping[str, Tier], used_texts: set[str], call: str) -> Tier:
         written = Evidence(kind="model", call=call, check=f"{draft.finding}: {draft.why}")
-        of_graph = graph.get(without_article(draft.text))
-        if of_graph is not None and of_graph.text not in taken:
-            taken.add(of_graph.text)
+        of_graph = graph_tiers.get(without_article(draft.text))
+        if of_graph is not None and of_graph.text not in used_texts:
+            used_texts.add(of_graph.text)
             aliases = (*of_graph.aliases, of_graph.text)
             return replace(of_graph, text=draft.text, aliases=aliases, evidence=(*of_graph.evidence, written))
         # Several entities of one name leave open which is meant.

@@ -1,5 +1,5 @@
-"""A chat model on tiered rows: writes their ladders, checked by the graph, and scores how likely their descriptions are
-of another entity; with the prompts that it uses, and the descriptions that fill them.
+"""Uses of a chat model on tiered rows: it writes their ladders, which the graph checks, and scores how likely their
+descriptions belong to another entity; with the prompts, and the descriptions that fill them.
 
 Its replies are read strictly: one in another form than requested is unreadable (ReplyError), so that no guess about a
 reply enters a ladder.
@@ -37,9 +37,9 @@ ANSWER_SITELINKS = "answer_entity_sitelinks"
 
 
 def with_descriptions_and_sitelinks(row: TieredRow, graph: Graph) -> TieredRow:
-    """The row with its entities' descriptions and sitelink counts, where it lacks them.
+    """The row with the descriptions and sitelink counts of its entities, where it lacks them.
 
-    The popularity in GRANOLA-EQ's columns is no fact of WikiData: it remains as the row gives it, or empty.
+    The popularity in GRANOLA-EQ's columns is not in WikiData: it stays as the row gives it, or empty.
     """
     entity = row.question_entity or {}
     columns = {
@@ -87,7 +87,7 @@ def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
 
 
 def slot_values(row: TieredRow) -> dict[str, str]:
-    """The values of the slots question, answer, about_question and about_answer for a row."""
+    """The values for the slots question, answer, about_question and about_answer, from a row."""
 
     def description(key: str) -> str:
         text = row.extra.get(key)

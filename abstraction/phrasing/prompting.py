@@ -193,8 +193,7 @@ def prompts_hash(prompts: Mapping[str, Prompt]) -> str:
 
 
 def signature_of(prompts: Mapping[str, Prompt], *kinds: PromptKind) -> str:
-    """The part of a signature for some of the prompts: their sets and eight digits of their hash, such as
-    "paper-1a2b3c4d".
+    """The signature of some prompts: their sets and eight digits of their hash, such as "paper-1a2b3c4d".
 
     The hash alone where there are no sets.
     """
@@ -227,7 +226,7 @@ class RequestOutcome(Generic[V]):
 
     @classmethod
     def of_fault(cls, error: Exception, calls: tuple[str, ...] = ()) -> RequestOutcome[V]:
-        """The outcome of an unexpected error. Other errors, such as ModelError, are raised again."""
+        """The outcome of an unforeseen error. Errors that end a run, such as ModelError, are raised again."""
         fault = fault_or_raise(error, "asking a model")
         return cls(value=None, calls=calls, failed=FAULT, why=fault.message.removeprefix(f"{FAULT} "), fault=fault)
 
@@ -309,7 +308,7 @@ class RequestForm(Generic[T, V]):
                 return
 
     def _set_outcome_or_retry(self, slot: _Slot[T, V], result: Result) -> None:
-        """Set the slot's outcome, or its second request."""
+        """Set the outcome of an item, or for an unreadable first reply its second request."""
         if isinstance(result, Failure):
             slot.outcome = RequestOutcome(value=None, calls=slot.calls, failed=str(result.reason), why=result.message)
             return

@@ -47,7 +47,7 @@ class EntitiesAbove:
 
 # Linking rules that use the question's own entity or wording; links by other rules may be to a namesake.
 DECIDED = frozenset({"given", "statement", "described", "place", "creator", "neighbours"})
-# Kinds that relations ask for and that are persons.
+# Answer classes of relations that ask for persons.
 PEOPLE = frozenset({"person", "performer", "agent"})
 _PERSONS = frozenset({"person", "fictional"})  # classes of entities that are persons
 CLASSES = frozenset({"genre", "occupation", "language", "position"})  # classes whose entities are classes themselves
@@ -79,11 +79,11 @@ class AnswerFacts:
     nothing_new: frozenset[str] = frozenset()  # ids and names of tiers that the question states or most answers share
     doubted: frozenset[str] = frozenset()  # ids that statements lead to without surely containing the answer
     above_classes: frozenset[str] = frozenset()  # for an answer that is a class: a genre above a genre
-    good: list[tuple[Tier, frozenset[str]]] = field(default_factory=list)  # good tiers of the last level that has any
-    earlier: list[Tier] = field(default_factory=list)  # every good tier
-    doubtful: list[str] = field(default_factory=list)  # names that are wrong if the answer is linked rightly
-    astray: bool = False  # whether the last tier named another entity
-    true: list[Tier] = field(default_factory=list)  # good tiers, and those that are true but uninformative
+    last_good: list[tuple[Tier, frozenset[str]]] = field(default_factory=list)  # of the last level with good tiers
+    good_tiers: list[Tier] = field(default_factory=list)  # every good tier
+    suspect_names: list[str] = field(default_factory=list)  # names that are wrong if the answer is linked rightly
+    last_named_another: bool = False  # whether the last tier named another entity
+    true_tiers: list[Tier] = field(default_factory=list)  # good tiers, and those that are true but uninformative
 
 
 class AnswerFactsReader:
@@ -91,7 +91,7 @@ class AnswerFactsReader:
 
     def __init__(self, maker: LadderMaker) -> None:
         self.maker, self.graph, self._gazetteer = maker, maker.graph, maker.gazetteer
-        self.above = cache(lambda qid: self.entities_above_all([qid], without={qid}))
+        self.above = cache(lambda qid: self.entities_above_all([qid], excluded_ids={qid}))
         # The classes, occupations, genres and the like of an entity, and their superclasses.
         self.kinds = cache(lambda i: self.class_closure(t for p in CLASS_PROPERTIES for t in self.graph.targets(i, p)))
         self.classes_above = cache(self._read_superclasses)
@@ -111,35 +111,35 @@ class AnswerFactsReader:
         # The entities that the row gives for its answer, else those to which the answer was linked.
         answers = tuple(tier.qid for tier in row.levels[0].tiers if tier.qid)
         answers = answers or tuple(dict.fromkeys(str(link["qid"]) for link in our_row.links if link.get("qid")))
-        known = tuple(i for i in answers if graph.entity(i) is not None)
+        qids = tuple(i for i in answers if graph.entity(i) is not None)
         given_description = row.extra.get("answer_entity_description")
         description = (
             given_description
             if isinstance(given_description, str)
-            else " ".join(graph.description(i) or "" for i in known[:1])
+            else " ".join(graph.description(i) or "" for i in qids[:1])
         )
         containers = [t.qid for level in our_row.levels[1:] for t in level.tiers if t.qid]
-        above = self.entities_above_all([*known, *containers], without=known)
-        kinds = frozenset().union(*map(self.maker.classes, known))
+        above = self.entities_above_all([*qids, *containers], excluded_ids=qids)
+        kinds = frozenset().union(*map(self.maker.classes, qids))
         # Citizenship of a person, origin of a work, location of a place.
-        nations = frozenset(i for one in known for prop in NATIONALITY for i in graph.targets(one, prop))
-        names = chain(row.answers, (t.text for t in row.levels[0].tiers), *map(graph.names, known))
+        nations = frozenset(i for one in qids for prop in NATIONALITY for i in graph.targets(one, prop))
+        names = chain(row.answers, (t.text for t in row.levels[0].tiers), *map(graph.names, qids))
         classed = asked.asks in CLASSES or not CLASSES.isdisjoint(kinds)
         return AnswerFacts(
             row=row, asked=asked, answers=answers, names=tuple(dict.fromkeys(names)), gold=row.answers[0],
             description=description, above=above, kinds=kinds, nations=nations,
-            words=self._words_describing_answer(our_row, known, description, above, nations),
-            certain=self._is_certain(row, our_row, known, above),
+            words=self._words_describing_answer(our_row, qids, description, above, nations),
+            certain=self._is_certain(row, our_row, qids, above),
             person=not kinds.isdisjoint(_PERSONS) or (not kinds and asked.asks in PEOPLE),
             place=not PLACES.isdisjoint(kinds) or asked.asks in PLACES,
             # Some files add a full stop at the end of an answer.
             gold_level=Level(tiers=tuple(Tier(text=a, aliases=tuple({a.rstrip(". ")} - {a, ""})) for a in row.answers)),
-            above_classes=frozenset().union(*map(self.classes_above, known)) if classed else frozenset(),
+            above_classes=frozenset().union(*map(self.classes_above, qids)) if classed else frozenset(),
             subject=(our_row.question_entity or {}).get("qid"), nothing_new=whole.says_nothing_new,
             doubted=whole.doubted,
         )  # fmt: skip
 
-    def _is_certain(self, row: TieredRow, our_row: TieredRow, known: Sequence[str], above: EntitiesAbove) -> bool:
+    def _is_certain(self, row: TieredRow, our_row: TieredRow, qids: Sequence[str], above: EntitiesAbove) -> bool:
         """Whether the entity of the answer was given, or linked by more than its name, or is a state or division.
 
         Also where the question names a state or division that contains the entity.
@@ -148,16 +148,16 @@ class AnswerFactsReader:
             return True
         if any(link.get("rule") in DECIDED and link.get("confidence") in ("given", "high") for link in our_row.links):
             return True
-        if any(self.is_present_state(i) or self.is_present_first_division(i) for i in known):
+        if any(self.is_present_state(i) or self.is_present_first_division(i) for i in qids):
             return True
         asked = singular_words(row.question)
         return any(occurs_in(singular_words(self.graph.label(i) or ""), asked) for i in above.states | above.divisions)
 
     def _words_describing_answer(
-        self, our_row: TieredRow, known: Sequence[str], description: str, above: EntitiesAbove, nations: frozenset[str]
+        self, our_row: TieredRow, qids: Sequence[str], description: str, above: EntitiesAbove, nations: frozenset[str]
     ) -> frozenset[str]:
         """The words that describe the answer: from its description, its classes, its ladder and its containers."""
-        words = content_words(description) | self.name_words([c for i in known for c in self.kinds(i)])
+        words = content_words(description) | self.name_words([c for i in qids for c in self.kinds(i)])
         words |= {w for name in above.names for w in content_words(name)}
         words |= {w for level in our_row.levels[1:] for tier in level.tiers for w in content_words(tier.text)}
         words |= {w for country in (*nations, *above.states) for w in self.demonym_words(country)}
@@ -172,14 +172,14 @@ class AnswerFactsReader:
         return question_patterns().subject(without_final_mark(row.question), row.relation)
 
     def demonym_words(self, country: str) -> set[str]:
-        """The words of the adjectives of a country."""
+        """The content words of the demonyms of a country: "French"."""
         table = bundled_demonyms()
         return {
             w for d in (table.adjectives.get(country, ""), *table.variants.get(country, ())) for w in content_words(d)
         }
 
     def words_implied_by_nationality(self, word: str) -> set[str]:
-        """The words of the countries that a nationality implies: "English" implies "British"."""
+        """The words for the country of a nationality and for what contains it: "English" implies "British"."""
         countries = bundled_demonyms().countries.get(word, ())
         wholes = [t for c in countries[:1] for t in self.graph.targets(c, "P131")]
         return {w for c in (*countries[:1], *wholes) for w in self.demonym_words(c) | self.name_words([c])}
@@ -191,10 +191,10 @@ class AnswerFactsReader:
 
     # Everything above an entity, each read once.
 
-    def entities_above_all(self, start: Iterable[str], *, without: Iterable[str] = ()) -> EntitiesAbove:
-        """Everything above several entities together, including these entities except those in `without`."""
-        out = set(without)
-        layer = list(dict.fromkeys(start))
+    def entities_above_all(self, start_ids: Iterable[str], *, excluded_ids: Iterable[str] = ()) -> EntitiesAbove:
+        """Everything above several entities together, including these entities except those in `excluded_ids`."""
+        out = set(excluded_ids)
+        layer = list(dict.fromkeys(start_ids))
         seen: dict[str, None] = dict.fromkeys(layer)
         self.graph.fetch(layer)
         starts = [qid for qid in layer if not self._is_continent(qid)]
@@ -205,7 +205,7 @@ class AnswerFactsReader:
         names: set[str] = set()
         for depth in range(DEPTH):
             self.graph.fetch(layer)
-            upward = [i for qid in layer for i in self._one_step_up(qid, names, first=depth == 0)]
+            upward = [i for qid in layer for i in self._one_step_up(qid, names, is_first_step=depth == 0)]
             layer = [i for i in dict.fromkeys(upward) if i not in seen and i not in loose and self.graph.entity(i)]
             if not layer:
                 break
@@ -221,17 +221,17 @@ class AnswerFactsReader:
             continents=frozenset(filter(self._is_continent, ids)),
         )
 
-    def _one_step_up(self, qid: str, names: set[str], *, first: bool) -> list[str]:
+    def _one_step_up(self, qid: str, names: set[str], *, is_first_step: bool) -> list[str]:
         """The entities one step above, by statements and description; names in the description are added to `names`."""
         if self._is_continent(qid):
             return []
         # Above a state only its continent: unions and alliances do not contain it.
-        if not first and self.is_present_state(qid):
+        if not is_first_step and self.is_present_state(qid):
             return list(self.graph.targets(qid, "P30"))
-        upward = [i for prop in (FIRST_STEP if first else FURTHER_STEPS) for i in self.graph.targets(qid, prop)]
+        upward = [i for prop in (FIRST_STEP if is_first_step else FURTHER_STEPS) for i in self.graph.targets(qid, prop)]
         # A part of the world may span several states.
         spans_states = WORLD.search(self.graph.label(qid) or "") or len(self.graph.targets(qid, "P17")) > 1
-        if first or not spans_states:
+        if is_first_step or not spans_states:
             described = [place for step in self._gazetteer.description_chain(qid) for place in step]
             names.update(without_article(text) for place in described for text in (place.text, place.written) if text)
             upward += [place.qid for place in described if place.qid]
@@ -249,7 +249,7 @@ class AnswerFactsReader:
         return self.graph.is_instance(qid, FIRST_DIVISION) and not self.graph.is_historical(qid)
 
     def _read_superclasses(self, entity_id: str) -> frozenset[str]:
-        """All superclasses of a class, by its P31 and by P279 and P171 up to DEPTH steps."""
+        """All superclasses of a class: by its P31, P279 and P171, then by P279 and P171, up to DEPTH steps."""
         own = (t for prop in ("P279", "P31", "P171") for t in self.graph.targets(entity_id, prop))
         return frozenset(self.class_closure(own, ("P279", "P171"), steps=DEPTH)) - {entity_id}
 
@@ -266,5 +266,5 @@ class AnswerFactsReader:
         return tuple(seen)
 
     def name_words(self, ids: Iterable[str]) -> set[str]:
-        """The content words of every name of some entities."""
+        """The content words of all names of the entities."""
         return {word for i in ids for name in self.graph.names(i) for word in content_words(name)}

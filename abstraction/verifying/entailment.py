@@ -151,8 +151,8 @@ _SHORT = re.compile(r"(?:the )?(?P<year>\d{1,2})(?P<decade>'?s)?")  # an age is 
 def days_of(text: str, code: str = "en") -> tuple[float, float] | None:
     """The first and last `day_number` of a wording in a language; None where it is not read as a date.
 
-    Two digits are years of the first century, which orders ages like dates. Centuries begin a year early: most people
-    count 2000 to the 21st century, the calendar to the 20th.
+    A number of two digits is read as a year of the first century, so that ages are ordered like dates. Centuries begin
+    a year early: most people count 2000 to the 21st century, the calendar to the 20th.
     """
     if short := _SHORT.fullmatch(text.strip()):
         year = int(short["year"])
@@ -197,7 +197,7 @@ def is_value(text: str) -> bool:
 
 @lru_cache(maxsize=1)
 def broader_offices_by_title() -> Mapping[str, str]:
-    """Title -> what every holder of it is ("king" -> "monarch"), from the table of offices."""
+    """By normalised title, the broader office of every holder ("king" -> "monarch"), from the table of offices."""
     data = package_data("offices.json")
     out: dict[str, str] = {}
     for family in data["families"].values():
@@ -218,8 +218,8 @@ class AnswerValues:
         self._amounts = tuple(dict.fromkeys(amount for name in names if (amount := amount_of(name, code))))
 
     def check_containment(self, tier: Tier) -> tuple[bool, str]:
-        """Whether a date or an amount contains the answer, False where undecided too, and the contradiction in words,
-        else "": each name of the tier must contain one of the answer's names.
+        """Two results: whether the tier, a date or an amount, contains the answer (False also where undecided); and
+        the contradiction in words, or "". Each name of the tier must contain one of the answer's names.
 
         A coarser tier may contain the answer in one calendar or unit only, so one name of the answer is enough. A bare
         number may be a year or a count: one reading of a name is enough.
@@ -252,7 +252,7 @@ CLASSING = with_role("classing")
 NATIONAL = with_role("national")
 DATING = with_role("dating")
 STATES = frozenset({"Q3624078", "Q6256", "Q15634554"})  # sovereign state, country, state with limited recognition
-# Words that every answer of a kind supports without evidence.
+# By answer class, words that a tier may contain without evidence.
 WORDS_OF_KIND = {
     "position": {"position"}, "person": {"person"}, "performer": {"person", "performer"}, "agent": {"person"},
     "owner": {"person"}, "country": {"country"}, "school": {"school"}, "genre": {"genre"}, "language": {"language"},
@@ -328,10 +328,10 @@ class EntailmentChecker:
         )  # fmt: skip
         rising = set(rising_tiers(row.levels))
         out: list[TierCheck] = []
-        known = set(facts.answers)  # and the entities of finer tiers
+        known_ids = set(facts.answers)  # and the entities of finer tiers
         for number, level in enumerate(row.levels[1:], 2):
             for position, tier in enumerate(level.tiers, 1):
-                status, findings = self._check_tier(facts, tier, known)
+                status, findings = self._check_tier(facts, tier, known_ids)
                 if (number, position) in rising:
                     status = "flawed"
                     findings = [*findings, Finding(flaw=Flaw.BITS_RISE, detail=f"{tier.bits:.3f} bits")]
@@ -340,10 +340,10 @@ class EntailmentChecker:
                     findings=tuple(dict.fromkeys(findings)),
                 )  # fmt: skip
                 out.append(check)
-            known |= {tier.qid for tier in level.tiers if tier.qid}
+            known_ids |= {tier.qid for tier in level.tiers if tier.qid}
         return out
 
-    def _check_tier(self, facts: _RowFacts, tier: Tier, known: Set[str]) -> tuple[Status, list[Finding]]:
+    def _check_tier(self, facts: _RowFacts, tier: Tier, known_ids: Set[str]) -> tuple[Status, list[Finding]]:
         if tier.evidence and all(e.kind == "model" for e in tier.evidence):
             return "unchecked", []  # nothing to replay: written by a model, or part of a dataset
         # A tier without an entity may follow from rules of the calendar or of arithmetic only.
@@ -352,7 +352,7 @@ class EntailmentChecker:
             return self._check_value(facts, tier)
         if not facts.answers:
             return "unchecked", []
-        findings = self._tier_flaws(facts, tier, known)
+        findings = self._tier_flaws(facts, tier, known_ids)
         return ("flawed" if findings else "entailed"), findings
 
     def _check_value(self, facts: _RowFacts, tier: Tier) -> tuple[Status, list[Finding]]:
@@ -374,7 +374,7 @@ class EntailmentChecker:
             return "flawed", findings
         return ("entailed" if contains else "unchecked"), []
 
-    def _tier_flaws(self, facts: _RowFacts, tier: Tier, known: Set[str]) -> list[Finding]:
+    def _tier_flaws(self, facts: _RowFacts, tier: Tier, known_ids: Set[str]) -> list[Finding]:
         if not tier.evidence:
             return [Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text)]
         findings: list[Finding] = []
@@ -387,17 +387,17 @@ class EntailmentChecker:
             findings += flaws
             if step is not None:
                 replayed.append(step)
-        ends = {tier.qid} if tier.qid else set()
+        end_ids = {tier.qid} if tier.qid else set()
         if len(facts.answers) > 1 and not any(answer.qid for answer in facts.row.levels[0].tiers):
             # The answer has several candidates, and the tier has to follow from each by itself.
             for answer in facts.answers:
-                reached = self._follow_steps(replayed, {answer}, ends)
+                reached = self._follow_steps(replayed, {answer}, end_ids)
                 if reached.used:
                     findings += self._conclusion_flaws(tier, reached, facts.asked)
                 else:
                     findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"no step starts at {answer}"))
             return findings
-        reached = self._follow_steps(replayed, known, ends)
+        reached = self._follow_steps(replayed, known_ids, end_ids)
         lost = [step for step in dict.fromkeys(replayed) if step not in reached.used]
         details = [f"{s.subject} {s.property or 'description'} {s.target or s.words}" for s in lost]
         findings += [Finding(flaw=Flaw.DISCONNECTED, detail=detail) for detail in details]
@@ -405,10 +405,10 @@ class EntailmentChecker:
             return [*findings, Finding(flaw=Flaw.DISCONNECTED, detail="no step starts at the answer")]
         return [*findings, *self._conclusion_flaws(tier, reached, facts.asked)]
 
-    def _follow_steps(self, steps: Sequence[ReplayedStep], known: Set[str], ends: Set[str]) -> _Reached:
+    def _follow_steps(self, steps: Sequence[ReplayedStep], known_ids: Set[str], end_ids: Set[str]) -> _Reached:
         """The steps that can be followed one after the other from known entities, and from the tier's own entity."""
-        reached = _Reached(ids=set(ends))
-        fresh = [step for step in steps if step.subject in reached.ids or step.subject in known]
+        reached = _Reached(ids=set(end_ids))
+        fresh = [step for step in steps if step.subject in reached.ids or step.subject in known_ids]
         while fresh:
             for step in fresh:
                 reached.used[step] = None
@@ -449,7 +449,7 @@ class EntailmentChecker:
             yield Finding(flaw=Flaw.OTHER_CONCLUSION, detail=f"{path} is not {tier.text} ({qid})")
         classing = any(s.property in CLASSING for s in last)
         for step in reached.used:
-            yield from _step_flaws(step, classing=classing, last=step in last)
+            yield from _step_flaws(step, classing=classing, is_last=step in last)
         written = {without_article(s.words) for s in last if s.description}
         for name in tier.names():
             if self._is_name(name, qid) or without_article(name) in written:
@@ -462,23 +462,23 @@ class EntailmentChecker:
 
     def _words_of_steps(self, reached: _Reached, rules: Sequence[str], asked: str) -> set[str]:
         """The words that steps, rules or the question support."""
-        known = set(WORDS_OF_KIND.get(asked, ())).union(*map(content_words, rules))
+        supported_words = set(WORDS_OF_KIND.get(asked, ())).union(*map(content_words, rules))
         for step in reached.used:
-            known |= content_words(step.words)
+            supported_words |= content_words(step.words)
             if step.target is not None:
-                known |= self._entity_words(step.target)
+                supported_words |= self._entity_words(step.target)
                 if step.property in NATIONAL or step.property in CONTAINING:
-                    known |= self._names_of(step.target).demonyms
+                    supported_words |= self._names_of(step.target).demonyms
         if any(s.target in STATES for s in reached.used):
-            known.add("country")
+            supported_words.add("country")
         years = [s.words.lstrip("+")[:4] for s in reached.used if s.property in DATING]
         if len({year[:3] for year in years}) == 1 and years[0].isdigit():
-            known.add(f"{years[0][:3]}0")  # the decade that contains all of them
-        return known
+            supported_words.add(f"{years[0][:3]}0")  # the decade that contains all of them
+        return supported_words
 
-    def _unsupported_words(self, tier: Tier, reached: _Reached, known: set[str]) -> Iterator[Finding]:
-        """Words of a phrase, or of its aliases, that nothing supports, nor an entity that a description names."""
-        missing_of = {name: content_words(name) - known for name in dict.fromkeys(tier.names())}
+    def _unsupported_words(self, tier: Tier, reached: _Reached, supported_words: set[str]) -> Iterator[Finding]:
+        """Flaws for words of a phrase or its aliases that neither steps nor entities named in descriptions support."""
+        missing_of = {name: content_words(name) - supported_words for name in dict.fromkeys(tier.names())}
         if not any(missing_of.values()):
             return
         meant = self._name_words_of_described_entities(reached.used)
@@ -489,7 +489,7 @@ class EntailmentChecker:
                 yield Finding(flaw=Flaw.WORDS_UNSUPPORTED, detail=detail)
 
     def _dropped_qualifiers(self, tier: Tier, reached: _Reached) -> Iterator[Finding]:
-        """Words before the span of a description that change its meaning, but that the phrase leaves out."""
+        """Flaws for words before the span of a description that change its meaning and that the phrase leaves out."""
         words, written = content_words(tier.text), normalise(tier.text)
         says_in = re.search(r"\b(?:in|from)\b", tier.text) is not None
         stated = [self._entity_words(s.target) for s in reached.used if s.target]
@@ -511,7 +511,7 @@ class EntailmentChecker:
                 yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
 
     def _name_words_of_described_entities(self, steps: Iterable[ReplayedStep]) -> set[str]:
-        """Words of the names of entities in descriptions: "United States" for "U.S.", "actor" for "actress"."""
+        """Words of the entities that descriptions name: "United States" for "U.S.", "actor" for "actress"."""
         out: set[str] = set()
         for step in steps:
             if not step.description:
@@ -577,7 +577,7 @@ class EntailmentChecker:
         )
 
 
-def _step_flaws(step: ReplayedStep, *, classing: bool, last: bool) -> Iterator[Finding]:
+def _step_flaws(step: ReplayedStep, *, classing: bool, is_last: bool) -> Iterator[Finding]:
     """The flaws of a step towards an entity: wrong property, containment beside class, "outside", negated words."""
     if step.property is not None and step.property not in CONTAINING | BELONGING | CLASSING:
         yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.subject} {step.property} {step.target}")
@@ -586,5 +586,5 @@ def _step_flaws(step: ReplayedStep, *, classing: bool, last: bool) -> Iterator[F
     elif step.description and not classing and denies_location_before(step.description, step.start):
         yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
     taken_back = negating_word_before(step.description, step.start)
-    if taken_back and taken_back not in PAST and last:
+    if taken_back and taken_back not in PAST and is_last:
         yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{taken_back} before {step.words!r}")

@@ -46,7 +46,7 @@ from kg.base.model import normalise
 from kg.store.protocol import Store
 
 
-class PlaceRelation:
+class PlacementJudge:
     """Judges tiers that are names, by containment and classes in the snapshot.
 
     Names of the same level as the answer cannot be coarser tiers: another answer, a member, an entity of its kind.
@@ -80,7 +80,7 @@ class PlaceRelation:
 
     def order_verdict(self, facts: AnswerFacts, meant: frozenset[str]) -> tuple[VerdictKind, str]:
         """The verdict on entities above the answer, compared with the good tiers before this one."""
-        before = [ids for _, ids in facts.good if ids and not _is_known_from_text_only(ids)]
+        before = [ids for _, ids in facts.last_good if ids and not _is_known_from_text_only(ids)]
         if len(facts.answers) > 1:  # only names under a shared answer
             over = [above for a in facts.answers if meant & (above := self._ids_above(facts, a))]
             before = [ids for ids in before if any(ids & above for above in over)]
@@ -107,11 +107,11 @@ class PlaceRelation:
         above = frozenset(self.facts_reader.above(qid).ids)
         return above | self.facts_reader.classes_above(qid) if facts.above_classes else above
 
-    def location_conflict(self, facts: AnswerFacts, linked: Sequence[str]) -> str | None:
+    def location_conflict(self, facts: AnswerFacts, ids: Sequence[str]) -> str | None:
         """Why no place of that name can contain the answer: another state, or another division; None where one can."""
         if not facts.place or not facts.answers:
             return None
-        places = [i for i in linked if not PLACES.isdisjoint(self.maker.classes(i)) and not self.graph.is_historical(i)]
+        places = [i for i in ids if not PLACES.isdisjoint(self.maker.classes(i)) and not self.graph.is_historical(i)]
         reasons = [reason for i in places if (reason := self._reason_not_inside(facts, i)) is not None]
         return reasons[0] if places and len(reasons) == len(places) else None
 
@@ -147,32 +147,32 @@ class PlaceRelation:
     def _labels_of(self, places: Iterable[str]) -> str:
         return " and ".join(sorted(filter(None, map(self.graph.label, places))))
 
-    def sibling_reason(self, facts: AnswerFacts, linked: Sequence[str]) -> str | None:
+    def sibling_reason(self, facts: AnswerFacts, ids: Sequence[str]) -> str | None:
         """The reason why a name is a sibling of the answer: another answer to the question, a member of a group that
         is the answer, or a person where the answer is none; None otherwise.
         """
         others = set(self.graph.targets(facts.subject, facts.asked.id)) if facts.subject else set()
-        if others & set(linked) - set(facts.answers):
+        if others & set(ids) - set(facts.answers):
             return ANOTHER_ANSWER
         members = {t for a in facts.answers for p in ("P527", "P463") for t in self.graph.targets(a, p)}
-        members |= {i for i in linked if set(self.graph.targets(i, "P463")) & set(facts.answers)}
-        if members & set(linked):
+        members |= {i for i in ids if set(self.graph.targets(i, "P463")) & set(facts.answers)}
+        if members & set(ids):
             return MEMBER
-        persons = bool(linked) and all("person" in self.maker.classes(i) for i in linked)
+        persons = bool(ids) and all("person" in self.maker.classes(i) for i in ids)
         return A_PERSON if persons and facts.kinds and not facts.person and not facts.place else None
 
-    def is_unrelated_entity_of_kind(self, facts: AnswerFacts, linked: Sequence[str]) -> bool:
+    def is_unrelated_entity_of_kind(self, facts: AnswerFacts, ids: Sequence[str]) -> bool:
         """Whether the text names an entity of the answer's own kind, unrelated to it."""
         if facts.place or not facts.kinds:
             return False
-        kinds = set().union(*(self.maker.classes(i) for i in linked)) if linked else set()
+        kinds = set().union(*(self.maker.classes(i) for i in ids)) if ids else set()
         # "organisation" is too wide a kind: a club and a company differ.
         telling_kinds = facts.kinds - {"organisation"} or facts.kinds
         return bool(kinds & telling_kinds) and not kinds & PLACES
 
     def namesake_in_wrong_places(self, facts: AnswerFacts, tiers: Sequence[TierVerdict]) -> str | None:
-        """The namesake of the answer that lies in the contradicted places of a chain; see RowVerdict."""
-        wrong = [without_article(t.text) for t in tiers if t.verdict is VerdictKind.CONTRADICTED] + facts.doubtful
+        """The id of the namesake of the answer that lies in the contradicted places of a chain; see RowVerdict."""
+        wrong = [without_article(t.text) for t in tiers if t.verdict is VerdictKind.CONTRADICTED] + facts.suspect_names
         if not facts.place or not wrong:
             return None
         others = (m.id for m in self.graph.find(facts.gold) if m.id not in facts.answers)
@@ -191,7 +191,7 @@ KIND_PROPERTIES = frozenset({"P106", "P31", "P136", "P641", "P452"})  # occupati
 ANOTHER = "the name of another entity"
 # Names of the answer: is a text another one, an invented one, or the name of someone else?
 LEGAL = word_list("legal_forms")  # also kinds of clubs: names are given with and without
-SUFFIXES = word_list("name_suffixes")  # they distinguish people of one name; an added one is never by chance
+SUFFIXES = word_list("name_suffixes")  # they distinguish people of one name, so that an added one names another person
 _PARTICLES = word_list("person_particles")  # two people may share them by chance
 _AND = re.compile(r"\s(?:and|&|feat\.?|featuring|with)\s")
 
@@ -201,7 +201,7 @@ class NameRelation(StrEnum):
 
     ALIAS = "alias"
     INVENTED = "invented"  # the name with an addition without any source
-    OTHER = "other"  # shares a part of the name, but is another's
+    OTHER = "other"  # shares a part of the name, but names another entity
     MORE = "more"  # the answer and something else
     NONE = "none"
 
@@ -270,7 +270,7 @@ class Judge:
         self.maker = LadderMaker(store, language=language)
         self.graph = self.maker.graph
         self.facts_reader = AnswerFactsReader(self.maker)
-        self.placing = PlaceRelation(self.facts_reader)
+        self.placement = PlacementJudge(self.facts_reader)
 
     def judge(self, row: TieredRow) -> RowVerdict:
         """The verdicts on every tier beyond level 1, in the order of the row."""
@@ -292,7 +292,7 @@ class Judge:
         )
 
     def _judge_for_answers(self, row: TieredRow, whole: TieredRow) -> RowVerdict:
-        """The verdicts by the answers of `row`, which are all or some of those of `whole`."""
+        """The verdicts for the answers of `row`, which are all or some of those of `whole`."""
         facts = self.facts_reader.read_facts(row)
         seen: dict[str, str] = {without_article(tier.text): "level 1" for tier in whole.levels[0].tiers}
         out: list[TierVerdict] = []
@@ -315,21 +315,21 @@ class Judge:
                     entities=tuple(sorted(i for i in meant if not i.startswith("text:"))),
                 )  # fmt: skip
                 out.append(tier_verdict)
-                facts.astray = (
+                facts.last_named_another = (
                     tier_verdict.is_sibling_of_answer
                     or why == ANOTHER
-                    or (facts.astray and verdict is VerdictKind.CONTRADICTED)
+                    or (facts.last_named_another and verdict is VerdictKind.CONTRADICTED)
                 )
             good = [(tier, meant) for tier, (verdict, _, meant) in opinions if verdict is VerdictKind.ENTAILED]
-            facts.good = good or facts.good
-            facts.earlier += [tier for tier, _ in good]
-            facts.true += [tier for tier, (verdict, *_) in opinions if verdict in _TRUE]
+            facts.last_good = good or facts.last_good
+            facts.good_tiers += [tier for tier, _ in good]
+            facts.true_tiers += [tier for tier, (verdict, *_) in opinions if verdict in _TRUE]
         return RowVerdict(
             row=row.id,
             answer=facts.answers[0] if facts.answers else None,
             classes=tuple(sorted(facts.kinds)),
             tiers=tuple(out),
-            namesake=self.placing.namesake_in_wrong_places(facts, out),
+            namesake=self.placement.namesake_in_wrong_places(facts, out),
             certain=facts.certain,
         )
 
@@ -339,11 +339,11 @@ class Judge:
         open_value = not facts.asked.id and is_value(tier.text) and any(is_value(gold.text) for gold in golds)
         if facts.asked.asks in ("date", "quantity") or open_value:
             return (*self._value_verdict(facts, tier), _NOTHING)
-        meant = self.placing.entities_meant(facts, tier)
+        meant = self.placement.entities_meant(facts, tier)
         if (by_own_name := self._verdict_as_answer_name(facts, tier, meant)) is not None:
             return (*by_own_name, _NOTHING)
         if meant:
-            verdict, why = self.placing.order_verdict(facts, meant)
+            verdict, why = self.placement.order_verdict(facts, meant)
             if verdict is VerdictKind.ENTAILED and meant <= facts.doubted and not tier.evidence:
                 verdict, why = VerdictKind.SIBLING, NOT_ALL
             if verdict is VerdictKind.ENTAILED and facts.asked.id == CAPITAL:
@@ -376,33 +376,33 @@ class Judge:
             return VerdictKind.UNINFORMATIVE, LEAKS
         return None
 
-    def _verdict_by_entities(self, facts: AnswerFacts, tier: Tier, how: NameRelation) -> tuple[VerdictKind, str]:
+    def _verdict_by_entities(self, facts: AnswerFacts, tier: Tier, relation: NameRelation) -> tuple[VerdictKind, str]:
         """The verdict by the entities with the name of the tier, or as a phrase where it is no name."""
-        linked = [tier.qid] if tier.qid else [m.id for m in self.graph.find(tier.text) if m.id.startswith("Q")]
-        self.graph.fetch(linked)
+        ids = [tier.qid] if tier.qid else [m.id for m in self.graph.find(tier.text) if m.id.startswith("Q")]
+        self.graph.fetch(ids)
         # Where the answer is a place, only places are meant: the region Lazio, not the club.
-        linked = [i for i in linked if not facts.place or not PLACES.isdisjoint(self.maker.classes(i))]
-        if beside := self.placing.sibling_reason(facts, linked):
+        ids = [i for i in ids if not facts.place or not PLACES.isdisjoint(self.maker.classes(i))]
+        if beside := self.placement.sibling_reason(facts, ids):
             return VerdictKind.SIBLING, beside
-        if any(a in self.facts_reader.above(i).ids for i in linked for a in facts.answers):
+        if any(a in self.facts_reader.above(i).ids for i in ids for a in facts.answers):
             return VerdictKind.NOT_COARSER_THAN_ANSWER, "lies within the answer"
-        if how is NameRelation.INVENTED:
+        if relation is NameRelation.INVENTED:
             return VerdictKind.CONTRADICTED, "the answer's name with an addition that no source has"
-        if how is NameRelation.ALIAS and (facts.person or not linked):
+        if relation is NameRelation.ALIAS and (facts.person or not ids):
             return VerdictKind.ALIAS, "another way to write the answer's name"
-        if self._is_phrase(tier.text, linked):
+        if self._is_phrase(tier.text, ids):
             return self._phrase_verdict(facts, tier)
         # A name: by the location of its entities, and whether it is the name of another.
-        if wrong := self.placing.location_conflict(facts, linked):
+        if wrong := self.placement.location_conflict(facts, ids):
             if facts.certain:
                 return VerdictKind.CONTRADICTED, wrong
-            facts.doubtful.append(without_article(tier.text))
+            facts.suspect_names.append(without_article(tier.text))
             return VerdictKind.UNKNOWN, f"{wrong}, if {facts.answers[0]} is meant"
-        if how is NameRelation.OTHER or self.placing.is_unrelated_entity_of_kind(facts, linked):
+        if relation is NameRelation.OTHER or self.placement.is_unrelated_entity_of_kind(facts, ids):
             return VerdictKind.CONTRADICTED, ANOTHER
-        if how is NameRelation.ALIAS:
+        if relation is NameRelation.ALIAS:
             return VerdictKind.ALIAS, "another way to write the answer's name"
-        if facts.astray and not facts.place and not tier.evidence:
+        if facts.last_named_another and not facts.place and not tier.evidence:
             return VerdictKind.CONTRADICTED, "follows a tier that names another entity"
         return VerdictKind.UNKNOWN, "the snapshot has no data on it"
 
@@ -417,7 +417,9 @@ class Judge:
         return bool(words) and words <= content_words(facts.row.question) and not facts.place
 
     def _words_allowed_after_name(self, facts: AnswerFacts, text: str) -> set[str]:
-        """Words that may follow the answer's name: of its description, its containers, and places after commas."""
+        """Words that may follow the answer's name: those of its description and of its containers, and places after
+        commas.
+        """
         parts = [part.strip() for part in text.split(",")[1:]]
         places = [part for part in parts if self.maker.gazetteer.places_named(part)]
         if not facts.place and places and places[-1] == parts[-1]:
@@ -431,7 +433,7 @@ class Judge:
             return VerdictKind.CONTRADICTED, wrong
         if not contains:
             return VerdictKind.UNKNOWN, "this wording of a value cannot be read"
-        before = [finer for finer, _ in facts.good]
+        before = [finer for finer, _ in facts.last_good]
         alone = Tier(text=tier.text)
         if not before or any(not AnswerValues(Level(tiers=(finer,))).check_containment(alone)[1] for finer in before):
             return VerdictKind.ENTAILED, "contains the answer"
@@ -442,14 +444,14 @@ class Judge:
 
     # Phrases such as "a British sculptor", word by word.
 
-    def _is_phrase(self, text: str, linked: Sequence[str]) -> bool:
-        """Whether the text is a phrase rather than a name; `linked` are entities with that name."""
+    def _is_phrase(self, text: str, ids: Sequence[str]) -> bool:
+        """Whether the text is a phrase rather than a name; `ids` are entities with that name."""
         first = normalise(text).split(" ")[0]
         if first in ("a", "an") or text[:1].islower() or (first == "the" and text.split()[1:2] and text[4:5].islower()):
             return True
         further = text.split()[1:]
         national = not bundled_demonyms().countries.keys().isdisjoint((first, first.split("-")[0]))
-        return not linked and (national or (bool(further) and all(w[:1].islower() for w in further)))
+        return not ids and (national or (bool(further) and all(w[:1].islower() for w in further)))
 
     def _phrase_verdict(self, facts: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
         """The verdict on a phrase and its reason."""
@@ -464,13 +466,13 @@ class Judge:
                 why = f"no source calls the answer {foreign[0]}, and its country is known"
                 return VerdictKind.CONTRADICTED, why
             return VerdictKind.UNKNOWN, f"no source says {', '.join(missing)} of the answer"
-        true = [t for t in facts.true if self._is_phrase(t.text, ())]
+        true = [t for t in facts.true_tiers if self._is_phrase(t.text, ())]
         if any(words == content_words(t.text) for t in true):
             return VerdictKind.DUPLICATE, "says the same as a finer tier"
         # True of the answer: compared with the tiers before it.
-        earlier = [t for t in facts.earlier if t in true]
+        earlier = [t for t in facts.good_tiers if t in true]
         entailing = [
-            t for t in facts.earlier if (t in earlier or t.qid) and words <= self._words_entailed_by_phrase(facts, t)
+            t for t in facts.good_tiers if (t in earlier or t.qid) and words <= self._words_entailed_by_phrase(facts, t)
         ]
         if entailing:
             if not tier.evidence and all(self._are_separate_in_description(facts, tier, t) for t in entailing):
@@ -551,7 +553,8 @@ def _split_by_answer(row: TieredRow) -> list[TieredRow]:
 
 
 def _combine_answers(tier: Tier, verdicts: Sequence[TierVerdict], row: TieredRow) -> TierVerdict:
-    """The verdict on one tier by several answers: it must follow from each answer that it is a tier of, else from any.
+    """The verdict on one tier from its verdicts for several answers: "contradicted" where it is for an answer in its
+    `of`; else the best, of these answers or, without any, of all.
 
     An answer without an entity is ignored for evidence that starts at another answer.
     """

@@ -76,7 +76,7 @@ class VerdictKind(StrEnum):
     CONTRADICTED = "contradicted"  # wrong
 
 
-# The axis of Yona et al. 2024 that each verdict is an error on.
+# By verdict, the quality of Yona et al. 2024 in which the tier fails.
 AXES = {
     VerdictKind.CONTRADICTED: "correctness",
     VerdictKind.UNINFORMATIVE: "informativeness",
