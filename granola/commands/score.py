@@ -445,7 +445,7 @@ class Match(RowsCommand):
                 raise UsageError(f"--language is {self.language!r}; {allowed}")
             named = MATCHERS.get(self.matcher.partition(":")[0])
             if named is not None and named.asks_a_model:
-                readers = matcher_names(asking=False)
+                readers = matcher_names(asks_a_model=False)
                 raise UsageError(f"--language goes with --matcher {readers}: a judge reads any language")
         with writing_rows(self, self.out, inputs=[self.file], force=self.force) as output:
             languages = Counter[str]()
@@ -514,7 +514,7 @@ def _outcomes(
 
     # A judge is asked for many items at a time.
     if isinstance(matcher, JudgeMatcher):
-        items = (matcher.item(row.prediction, row.levels, row.question) for row in rows)
+        items = (matcher.case_of_prediction(row.prediction, row.levels, row.question) for row in rows)
         for _, judged in matcher.judge(items):
             why = f"the judge gave no verdict: {judged.failed} {judged.why}".strip()
             yield judged.fault or judged.value or why

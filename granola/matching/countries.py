@@ -30,59 +30,60 @@ ABBREVIATIONS = {short: key(name) for short, name in (_US | _CANADA | _PRESS).it
 
 
 @cache
-def _divisions() -> dict[tuple[str, ...], int]:
+def _country_index_by_division() -> dict[tuple[str, ...], int]:
     """Folded name -> the number of its country; the divisions of one country exclude each other."""
     countries = [tuple(_US.values()), tuple(_CANADA.values()), *map(tuple, _OTHERS.values())]
     return {key(name): number for number, names in enumerate(countries) for name in names}
 
 
-def contradict(name: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether a place in `name` cannot be in `other`: two divisions, two countries, a division and a country."""
-    if name == other:
+def are_exclusive_places(place: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether a place in `place` cannot be in `other`: two divisions, two countries, a division and a country."""
+    if place == other:
         return False
-    first, second = _divisions().get(name), _divisions().get(other)
+    first, second = _country_index_by_division().get(place), _country_index_by_division().get(other)
     if first is not None and second is not None:
         return True
-    countries, others = _countries_of_place(name, first), _countries_of_place(other, second)
+    countries, others = _own_or_containing_country_ids(place, first), _own_or_containing_country_ids(other, second)
     return bool(countries and others) and countries.isdisjoint(others)
 
 
-def _countries_of_place(folded: tuple[str, ...], country: int | None) -> frozenset[str]:
+def _own_or_containing_country_ids(folded: tuple[str, ...], country_index: int | None) -> frozenset[str]:
     """The QIDs of the country that a name denotes or that contains it."""
-    return _countries().get(key(_COUNTRIES[country]) if country is not None else folded, frozenset())
+    country = folded if country_index is None else key(_COUNTRIES[country_index])
+    return _country_ids_by_name().get(country, frozenset())
 
 
 @MATCHING.memoize(1 << 12)
-def country_names(folded: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+def other_country_names(folded: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """The other folded names of the country that a folded name denotes; () where it is no country."""
-    country_qids = _countries().get(folded)
+    country_qids = _country_ids_by_name().get(folded)
     if not country_qids:
         return ()
-    return tuple(name for name, qids in _countries().items() if name != folded and country_qids & qids)
+    return tuple(name for name, qids in _country_ids_by_name().items() if name != folded and country_qids & qids)
 
 
 def country_ids(folded: tuple[str, ...]) -> frozenset[str]:
     """The QIDs of the country that a folded name denotes; empty where it is no country."""
-    return _countries().get(folded, frozenset())
+    return _country_ids_by_name().get(folded, frozenset())
 
 
 @MATCHING.memoize(1 << 12)
 def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """The folded adjectives of a country by its folded name."""
-    country_qids, table = _countries().get(folded, frozenset()), bundled_demonyms()
+    country_qids, table = _country_ids_by_name().get(folded, frozenset()), bundled_demonyms()
     return frozenset(
         key(word) for qid in country_qids for word in (table.adjectives[qid], *table.variants.get(qid, ()))
     )
 
 
 @cache
-def country_openings() -> frozenset[str]:
+def first_words_of_country_names() -> frozenset[str]:
     """The first folded words of all names of countries and of their adjectives."""
-    names, adjectives = _countries(), bundled_demonyms().countries
+    names, adjectives = _country_ids_by_name(), bundled_demonyms().countries
     return frozenset(name[0] for name in names) | frozenset(adjective.split()[0] for adjective in adjectives)
 
 
-def is_adjective(folded: tuple[str, ...]) -> bool:
+def is_national_adjective(folded: tuple[str, ...]) -> bool:
     """Whether a folded text is a national adjective."""
     return " ".join(folded) in bundled_demonyms().countries
 
@@ -92,7 +93,7 @@ def leading_country(folded: tuple[str, ...]) -> tuple[str, int] | None:
     """The QID of the country whose name or adjective begins the folded words, and the number of its words; or None."""
     for size in range(len(folded), 0, -1):  # longest first: Papua New Guinea before Papua
         opening = folded[:size]
-        if qids := _countries().get(opening):
+        if qids := _country_ids_by_name().get(opening):
             return min(qids), size  # the smallest QID, so that the choice is the same in every run
         if adjectives := bundled_demonyms().countries.get(" ".join(opening)):
             return adjectives[0], size
@@ -108,7 +109,7 @@ _DIVIDED = frozenset({"china", "korea", "congo", "sudan", "vietnam", "georgia", 
 
 
 @cache
-def _countries() -> dict[tuple[str, ...], frozenset[str]]:
+def _country_ids_by_name() -> dict[tuple[str, ...], frozenset[str]]:
     """The QIDs of countries by each folded name: most names have one, a few are shared."""
     qids_of: dict[tuple[str, ...], frozenset[str]] = {}
     for name, qids in bundled_demonyms().names.items():
@@ -124,17 +125,17 @@ def _countries() -> dict[tuple[str, ...], frozenset[str]]:
 
 def is_country(folded: tuple[str, ...]) -> bool:
     """Whether a folded name is that of a country."""
-    return folded in _countries()
+    return folded in _country_ids_by_name()
 
 
-def is_known_place(folded: tuple[str, ...]) -> bool:
+def is_country_or_division(folded: tuple[str, ...]) -> bool:
     """Whether a folded name is that of a division or a country known here."""
-    return folded in _divisions() or folded in _countries()
+    return folded in _country_index_by_division() or folded in _country_ids_by_name()
 
 
 def leading_division(folded: tuple[str, ...]) -> tuple[str, ...] | None:
     """The longest name of a division that begins the folded words, or None."""
-    known = _divisions()
+    known = _country_index_by_division()
     return next((folded[:size] for size in (3, 2, 1) if len(folded) >= size and folded[:size] in known), None)
 
 
@@ -143,7 +144,7 @@ _PART_WORDS = 4  # words of a part at most, as in "Papua New Guinea"
 
 
 @MATCHING.memoize(1 << 14)
-def place_parts(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def place_and_containers(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """The folded place and its containers, (Springfield, (Illinois,)) for `Springfield, Illinois`; ((), ()) where a
     name is no such chain.
     """

@@ -86,7 +86,7 @@ class ReplyMatcher(ABC):
         """The verdict on the answer in a prediction. An output that ends within a thought has none and abstains."""
         if self.raw:
             return self.match_answer(prediction, levels, question)
-        reply = _reader_of_replies()(prediction)
+        reply = _reply_reader()(prediction)
         if not reply.cuts:
             return self.match_answer(prediction, levels, question)
         if reply.unfinished:
@@ -96,7 +96,7 @@ class ReplyMatcher(ABC):
 
     @abstractmethod
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
-        """The verdict on an answer without anything around it."""
+        """The verdict on an answer that was extracted from its reply."""
 
     @property
     def reading_settings(self) -> dict[str, str]:
@@ -105,7 +105,7 @@ class ReplyMatcher(ABC):
 
 
 @cache
-def _reader_of_replies() -> Callable[[str], ModelReply]:
+def _reply_reader() -> Callable[[str], ModelReply]:
     from granola.replies.reply import read_reply  # not loaded for the help of a command, nor once for each prediction
 
     return read_reply
@@ -113,7 +113,9 @@ def _reader_of_replies() -> Callable[[str], ModelReply]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MatcherEntry:
-    """How a matcher is built from `settings`: by `make`, a class, or `MODULE:CLASS`, loaded when it is used."""
+    """A registered matcher: `make` builds it, a class or `MODULE:CLASS`, imported when it is used; `settings` are the
+    keywords that `make` accepts.
+    """
 
     make: Callable[..., Matcher] | str
     settings: frozenset[str]
@@ -160,7 +162,7 @@ def parse_matcher(spec: str) -> MatcherSpec:
         return MatcherSpec(name=name, model=setting)
     if "tau" not in entry.settings:
         raise MatcherError(
-            f"matcher {name!r} takes no {setting!r}; a threshold is that of {matcher_names(with_setting='tau')}"
+            f"matcher {name!r} takes no {setting!r}; only {matcher_names(with_setting='tau')} takes a threshold"
         )
     try:
         return MatcherSpec(name=name, tau=float(setting))
@@ -168,14 +170,14 @@ def parse_matcher(spec: str) -> MatcherSpec:
         raise MatcherError(f"the threshold of {spec!r} is no number; expected one as in {name}:0.5") from None
 
 
-def matcher_names(*, with_setting: str = "", asking: bool | None = None) -> str:
-    """The names of matchers for help texts, as `rules, f1, em or judge`: of all, or of those that have a setting, or
-    that ask a model (`asking`) or do not.
+def matcher_names(*, with_setting: str = "", asks_a_model: bool | None = None) -> str:
+    """The names of the matchers as one text for help and errors, `rules, f1, em or judge`; only those that accept
+    `with_setting`, and only those that ask a model, or that ask none.
     """
     names = [
         name
         for name, entry in MATCHERS.items()
-        if (not with_setting or with_setting in entry.settings) and asking in (None, entry.asks_a_model)
+        if (not with_setting or with_setting in entry.settings) and asks_a_model in (None, entry.asks_a_model)
     ]
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
@@ -224,7 +226,7 @@ def matcher(
         raise MatcherError(
             f"matcher {name!r} asks a model; give one as `model`, or on the command line as in {name}:openai:URL#NAME"
             if model is None
-            else f"matcher {name!r} asks no model; leave it out, or use {matcher_names(asking=True)}"
+            else f"matcher {name!r} asks no model; leave it out, or use {matcher_names(asks_a_model=True)}"
         )
     # None leaves a setting to the default of the matcher
     settings: dict[str, Any] = {"tau": tau, "language": language, "model": model, "raw": raw or None}
@@ -274,9 +276,9 @@ def match_many(
 
 
 def _match_in_processes(
-    matcher: Matcher, left: Iterator[MatchCase], workers: int, keep_faults: bool
+    matcher: Matcher, cases: Iterator[MatchCase], workers: int, keep_faults: bool
 ) -> Iterator[Verdict | Fault]:
-    """The verdicts on the cases that are left, in order, by a pool of processes."""
+    """The verdicts on the cases, in order, by a pool of processes."""
     import multiprocessing
     from concurrent.futures import Future, ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -287,7 +289,7 @@ def _match_in_processes(
         try:
             while True:
                 # three chunks per process keep every process busy while results are read in order
-                while len(running) < 3 * workers and (chunk := list(islice(left, CHUNK))):
+                while len(running) < 3 * workers and (chunk := list(islice(cases, CHUNK))):
                     running.append(pool.submit(_match_chunk, matcher, chunk, keep_faults))
                 if not running:
                     return

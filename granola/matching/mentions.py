@@ -17,10 +17,10 @@ from granola.matching.countries import country_adjectives, country_ids
 from granola.matching.tokens import (
     MATCHING,
     FoldedWord,
-    fold,
     is_mark,
     key,
-    loose_folds,
+    loose_folds_of_key,
+    loose_folds_of_words,
     loose_key,
     occurrences,
     root,
@@ -54,8 +54,8 @@ def searchable_names(levels: Names) -> Names:
 
 
 @_remember_names
-def without_function_words(levels: Names, code: str) -> Names:
-    """The names that are no function words of the answer's language ("de" for Germany, "au" for Australia).
+def without_names_like_function_words(levels: Names, code: str) -> Names:
+    """The names without those that are function words of the answer's language ("de" for Germany, "au" for Australia).
 
     A code of three capitals is kept: where it occurs, its capitals distinguish USA from *usa*.
     """
@@ -116,12 +116,12 @@ def tiers(levels: Names) -> tuple[Tier, ...]:
 
 @_remember_names
 def loose_tiers(levels: Names) -> tuple[tuple[Tier, tuple[str, ...]], ...]:
-    """Each of the tiers with the further folds of its name."""
-    return tuple([(tier, loose_folds(tier[1], tier[2])) for tier in tiers(levels)])
+    """Each of the tiers with the loose folds of its name."""
+    return tuple([(tier, loose_folds_of_key(tier[1], tier[2])) for tier in tiers(levels)])
 
 
 @_remember_names
-def names_places(levels: Names) -> bool:
+def has_coarser_proper_name(levels: Names) -> bool:
     """Whether a coarser level has a proper name, as those of places do, and not only descriptions ("a composer")."""
     return any(level > 0 and name[:1].isupper() and not is_description(name) for level, name, _ in tiers(levels))
 
@@ -203,7 +203,7 @@ def may_be_ordinary_words(folded: tuple[str, ...]) -> bool:
 
 
 @MATCHING.memoize(1 << 12)
-def _letters(text: str) -> str:
+def _letters_and_digits(text: str) -> str:
     """The letters and digits of a text in their case, without its articles: `the U.S.` -> `US`."""
     name_words = words(text)
     return "".join(c for word in name_words for c in text[word.start : word.end] if c.isalnum())
@@ -235,17 +235,17 @@ class AnswerText:
 
     @cached_property
     def loose_folds(self) -> tuple[str, ...]:
-        """The words folded further, in order (granola.matching.tokens)."""
-        return fold(self.words)
+        """The loose folds of the words, in order (granola.matching.tokens)."""
+        return loose_folds_of_words(self.words)
 
     @cached_property
     def loose_set(self) -> frozenset[str]:
-        """The further folds without order."""
+        """The set of the loose folds."""
         return frozenset(self.loose_folds)
 
     @cached_property
     def loose_question_words(self) -> frozenset[str]:
-        """The further folds of the question's words, and of the adjectives of the countries that it names."""
+        """The loose folds of the question's words, and of the adjectives of the countries that it names."""
         if not self.question:
             return frozenset()
         asked = loose_key(self.question)
@@ -254,7 +254,7 @@ class AnswerText:
 
     @cached_property
     def joined_letters(self) -> str:
-        """The further folds without a break."""
+        """The loose folds joined without blanks."""
         return "".join(self.loose_folds)
 
     @cached_property
@@ -268,8 +268,8 @@ class AnswerText:
         return frozenset(map(root, self.loose_folds))
 
     @cached_property
-    def claimed_folds(self) -> tuple[str, ...]:
-        """The further folds of words that are neither function words nor in the question."""
+    def content_folds_beyond_question(self) -> tuple[str, ...]:
+        """The loose folds of words that are neither function words nor in the question."""
         return tuple(
             folded
             for word, folded in zip(self.texts, self.loose_folds, strict=True)
@@ -288,7 +288,7 @@ class AnswerText:
         return tuple([tier for tier, folds in self.loose_tiers if not present_folds.isdisjoint(folds)])
 
     @cached_property
-    def acronyms(self) -> list[tuple[int, str]]:
+    def possible_acronyms(self) -> list[tuple[int, str]]:
         """(index, letters) of each word that may be an acronym: two capitals or more, or the only word."""
         alone = len(self.words) == 1
         if not alone and self.text.isascii() and not _ACRONYM.search(self.text):
@@ -305,17 +305,17 @@ class AnswerText:
         return not word_lists.NEGATIONS.isdisjoint(self.word_set)
 
     @cached_property
-    def asks_person(self) -> bool:
+    def question_asks_person(self) -> bool:
         """Whether the question asks who."""
         return bool(self.question and _ASKS_PERSON.search(self.question.lower()))
 
     @cached_property
-    def asks_place(self) -> bool:
+    def question_asks_place(self) -> bool:
         """Whether the question asks where."""
         return bool(self.question and _ASKS_PLACE.search(self.question.lower()))
 
     @cached_property
-    def describes_persons(self) -> bool:
+    def levels_describe_persons(self) -> bool:
         """Whether coarser levels describe a person: "a French composer"."""
         return any(
             level > 0 and is_description(name) and folded[-1] in word_lists.OCCUPATIONS
@@ -339,20 +339,21 @@ class AnswerText:
 
     @cached_property
     def loose_tiers(self) -> tuple[tuple[Tier, tuple[str, ...]], ...]:
-        """Every tier with the further folds of its name."""
+        """Every tier with the loose folds of its name."""
         return loose_tiers(self.levels)
 
     @cached_property
-    def keys_of_names(self) -> frozenset[tuple[str, ...]]:
+    def keys_of_tiers(self) -> frozenset[tuple[str, ...]]:
         """The folded words of every name."""
         return frozenset(folded for _, _, folded in self.tiers)
 
     @cached_property
-    def names_places(self) -> bool:
-        """Whether coarser levels are proper names, as those of places, and neither they nor the question refer to a
-        person.
+    def is_about_places(self) -> bool:
+        """Whether the ladder is about places: a coarser level is a proper name, and neither the levels nor the
+        question refer to a person.
         """
-        return names_places(self.levels) and not self.asks_person and not self.describes_persons
+        refers_to_person = self.question_asks_person or self.levels_describe_persons
+        return not refers_to_person and has_coarser_proper_name(self.levels)
 
     @cached_property
     def mentions(self) -> tuple[Mention, ...]:
@@ -394,8 +395,10 @@ class AnswerText:
         return ends
 
     @cached_property
-    def unknown_first_part(self) -> int | None:
-        """The end of the first part of short parts between commas, if that part, the finest, is unknown."""
+    def end_of_unknown_first_part(self) -> int | None:
+        """The index of the word after the first of several short parts between commas (`Lyon, France`), if that part
+        states something that no tier does; else None.
+        """
         words = self.words
         starts = [0, *(i for i, word in enumerate(words) if i and "," in word.gap)]
         if len(starts) < 2 or any(set(word.gap) & SENTENCE_END - {"."} for word in words):
@@ -404,11 +407,11 @@ class AnswerText:
         if any(end - start > _CHAIN_WORDS for start, end in parts):
             return None
         prose = _PROSE | _SUBJECTS if self.has_case else _PROSE
-        if any(word.text in prose and not self.is_mentioned(i, i + 1) for i, word in enumerate(words)):
+        if any(word.text in prose and not self.overlaps_mention(i, i + 1) for i, word in enumerate(words)):
             return None
         if words[starts[1] - 1].text in word_lists.CONTINENTS:  # somewhere in Asia, China: from the coarsest
             return None
-        return starts[1] if self.makes_claim(0, starts[1]) else None
+        return starts[1] if self.claims_beyond_tiers(0, starts[1]) else None
 
     def is_name_not_word(self, name: str, folded: tuple[str, ...], start: int) -> bool:
         """Whether the words from `start` are the short `name` and not ordinary words spelt like it.
@@ -429,7 +432,7 @@ class AnswerText:
             is_after_place = before is not None and before.capital and "," in self.words[start].gap
             if before is None or not (is_after_place or before.text in ("in", "of", "from", "at")):
                 return False
-        name_letters, (letters, starts) = _letters(name), self._letters_and_offsets
+        name_letters, (letters, starts) = _letters_and_digits(name), self._letters_and_offsets
         spelling = letters[starts[start] : starts[end]]
         if self.text == self.text.upper():  # in a text in capitals case decides nothing
             return not ordinary
@@ -510,15 +513,15 @@ class AnswerText:
             for index in indices
         )
 
-    def is_mentioned(self, start: int, end: int) -> bool:
+    def overlaps_mention(self, start: int, end: int) -> bool:
         """Whether any word of [start, end) belongs to a mention of a tier."""
         return any(self.mention_mask[start:end])
 
-    def makes_claim(self, start: int, end: int) -> bool:
-        """Whether [start, end) claims something: it has a word other than those of tiers, of the question, titles,
-        kinds of place.
+    def claims_beyond_tiers(self, start: int, end: int) -> bool:
+        """Whether the words [start, end) claim something that no tier states: at least one is no word of a tier, of
+        the question, a title or a kind of place.
         """
-        if start >= end or self.is_mentioned(start, end):
+        if start >= end or self.overlaps_mention(start, end):
             return False
         claims = any(
             word.text not in self.question_words
@@ -526,17 +529,17 @@ class AnswerText:
             and not self.is_function_word((word.text,))
             for word in self.words[start:end]
         )
-        if not claims or not self.countries:
+        if not claims or not self.country_ids_of_tiers:
             return claims
         qids = country_ids(self.texts[start:end])
-        return not qids or not qids <= self.countries  # USA is no claim where a tier is the United States
+        return not qids or not qids <= self.country_ids_of_tiers  # USA is no claim where a tier is the United States
 
     @cached_property
-    def countries(self) -> frozenset[str]:
+    def country_ids_of_tiers(self) -> frozenset[str]:
         """The ids of the countries that tiers name."""
         return frozenset().union(*(country_ids(folded) for _, _, folded in self.tiers))
 
-    def name_before(self, end: int) -> int:
+    def start_of_name_before(self, end: int) -> int:
         """Start of the run of capitalised words that ends before word `end`; `end` where there is none."""
         start = end
         while start > 0 and (start == end or not self.words[start].gap.strip("'’.-")):

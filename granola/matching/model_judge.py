@@ -32,28 +32,29 @@ NO_QUESTION = "not given"
 _HASH = 8  # characters of a hash in a signature
 
 
-def words_of(item: MatchCase) -> tuple[str, ...]:
-    """The words that the judge may reply."""
-    return (*(str(number) for number in range(1, len(item.levels) + 1)), WRONG, ABSTAINS)
+def allowed_replies(case: MatchCase) -> tuple[str, ...]:
+    """The words that the judge may reply: the numbers of the levels, "wrong" and "abstains"."""
+    return (*(str(number) for number in range(1, len(case.levels) + 1)), WRONG, ABSTAINS)
 
 
-def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
-    """The prompts judge and again, from the folder `replacing` where it has them, else the bundled ones. Raises
-    PromptError.
+def read_prompts(folder: Path | str | None = None) -> dict[str, Prompt]:
+    """The prompts `judge` and `again`: those in `folder` where it has them, else the bundled ones. Raises PromptError.
     """
     with as_file(files("granola") / "matching" / "prompts") as bundled:
-        return load_prompts((JUDGE, AGAIN), bundled, replacing)
+        return load_prompts((JUDGE, AGAIN), bundled, folder)
 
 
-def verdict_of(item: MatchCase, reply: str) -> Verdict:
-    """The verdict of the word that a reply gives, by `granola.replies.read_verdict`. ReplyError where there is none."""
-    word = read_verdict(reply, {word: (word,) for word in words_of(item)})
+def read_judge_reply(case: MatchCase, reply: str) -> Verdict:
+    """The verdict that a reply gives as a word, read by `granola.replies.read_verdict`. Raises ReplyError where it
+    gives none.
+    """
+    word = read_verdict(reply, {word: (word,) for word in allowed_replies(case)})
     if word is None:
-        raise ReplyError(f"expected one of {', '.join(words_of(item))}")
+        raise ReplyError(f"expected one of {', '.join(allowed_replies(case))}")
     if word in (WRONG, ABSTAINS):
         return Verdict(level=None, rule=f"judge:{word}", abstained=word == ABSTAINS)
-    names = item.levels[int(word) - 1]
-    compared = Comparison(prediction=item.prediction, tier=names[0]) if names else None
+    names = case.levels[int(word) - 1]
+    compared = Comparison(prediction=case.prediction, tier=names[0]) if names else None
     return Verdict(level=int(word), rule="judge", compared=compared)
 
 
@@ -92,45 +93,45 @@ class JudgeMatcher(ReplyMatcher):
             v=hash_of_modules("granola.matching.model_judge"),
         )
 
-    def judge(self, items: Iterable[MatchCase]) -> Iterator[tuple[MatchCase, RequestOutcome[Verdict]]]:
-        """Each item with its verdict, or the reason why it has none, in order; many are asked at a time."""
+    def judge(self, cases: Iterable[MatchCase]) -> Iterator[tuple[MatchCase, RequestOutcome[Verdict]]]:
+        """Each case with its verdict, or the reason why it has none, in order; many are asked at a time."""
 
-        def ask(item: MatchCase) -> Request | None:
+        def ask(case: MatchCase) -> Request | None:
             slots: dict[str, str | list[str]] = {
-                "question": item.question or NO_QUESTION,
-                "levels": [f"{number}: {' | '.join(names)}" for number, names in enumerate(item.levels, start=1)],
-                "prediction": item.prediction,
-                "words": ", ".join(words_of(item)),
+                "question": case.question or NO_QUESTION,
+                "levels": [f"{number}: {' | '.join(names)}" for number, names in enumerate(case.levels, start=1)],
+                "prediction": case.prediction,
+                "words": ", ".join(allowed_replies(case)),
             }
             return Request(id="judge", messages=self.prompts[JUDGE.name].fill(slots), sampling=self.sampling)
 
         asking: RequestForm[MatchCase, Verdict] = RequestForm(
-            model=self.model, ask=ask, read=verdict_of, again=self.prompts[AGAIN.name]
+            model=self.model, ask=ask, read=read_judge_reply, again=self.prompts[AGAIN.name]
         )
-        for item, outcome in asking.run(items):
+        for case, outcome in asking.run(cases):
             if outcome.value is not None:
-                self._known[item] = outcome.value
-            yield item, outcome
+                self._known[case] = outcome.value
+            yield case, outcome
 
-    def prepare(self, items: Iterable[MatchCase]) -> dict[str, int]:
-        """Judge items ahead, so that `match` finds their verdicts; returns the number without one, by reason."""
+    def prepare(self, cases: Iterable[MatchCase]) -> dict[str, int]:
+        """Judge cases ahead, so that `match` finds their verdicts; returns the number without one, by reason."""
         failed: dict[str, int] = {}
-        for _, outcome in self.judge(dict.fromkeys(items)):
+        for _, outcome in self.judge(dict.fromkeys(cases)):
             if outcome.value is None and outcome.fault is None:  # `match` raises a fault
                 failed[outcome.failed] = failed.get(outcome.failed, 0) + 1
         return failed
 
-    def item(self, prediction: str, levels: Levels, question: str | None = None) -> MatchCase:
-        """The item for a prediction: the answer in it, or with `raw` the whole output."""
+    def case_of_prediction(self, prediction: str, levels: Levels, question: str | None = None) -> MatchCase:
+        """The case for a prediction: the answer in it, or with `raw` the whole output."""
         answer = prediction if self.raw else read_reply(prediction).answer
-        return _case(answer, levels, question)
+        return _hashable_case(answer, levels, question)
 
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
-        """The model's verdict, or the kept one. Raises MatcherError where the model gives none."""
-        item = _case(answer, levels, question)
-        if (known := self._known.get(item)) is not None:
+        """The verdict of the model, asked once per case. Raises MatcherError where it gives none."""
+        case = _hashable_case(answer, levels, question)
+        if (known := self._known.get(case)) is not None:
             return known
-        outcome = next(self.judge([item]))[1]
+        outcome = next(self.judge([case]))[1]
         if outcome.fault is not None and outcome.fault.cause is not None:
             raise outcome.fault.cause
         if outcome.value is None:
@@ -139,6 +140,8 @@ class JudgeMatcher(ReplyMatcher):
         return outcome.value
 
 
-def _case(answer: str, levels: Levels, question: str | None) -> MatchCase:
-    """A case that can be compared with others; a judge reads any language."""
+def _hashable_case(answer: str, levels: Levels, question: str | None) -> MatchCase:
+    """The case with its levels as tuples, so that it can be a key of `_known`; without a language, since a judge reads
+    any.
+    """
     return MatchCase(prediction=answer, levels=tuple(map(tuple, levels)), question=question)

@@ -20,13 +20,13 @@ from granola.matching import word_lists
 from granola.matching.countries import (
     ABBREVIATIONS,
     country_adjectives,
-    country_names,
-    country_openings,
-    is_adjective,
+    first_words_of_country_names,
     is_country,
-    is_known_place,
+    is_country_or_division,
+    is_national_adjective,
     leading_country,
-    place_parts,
+    other_country_names,
+    place_and_containers,
 )
 from granola.matching.mentions import (
     DELICATE,
@@ -42,7 +42,7 @@ from granola.matching.similar_names import (
     is_another_person,
     is_proper_name,
     names_a_sibling,
-    whole_person,
+    person_of_name,
 )
 from granola.matching.tokens import (
     MARKS,
@@ -76,17 +76,17 @@ class Form:
 
 
 @MATCHING.memoize(1 << 13)
-def forms(name: str) -> tuple[Form, ...]:
+def other_forms(name: str) -> tuple[Form, ...]:
     """The other forms of a name, none equal to its own folded words."""
     whole = key(name)
-    form_of = {form.folded: form for form in _bracket_forms(name)}
-    for form in (*_part_forms(name), *_shorter_forms(name, whole)):
+    form_of = {form.folded: form for form in _forms_before_and_inside_bracket(name)}
+    for form in (*_forms_without_parts(name), *_shorter_forms(name, whole)):
         form_of.setdefault(form.folded, form)  # the first way to make a form decides how it may be used
     form_of.pop(whole, None)
     return tuple(form_of.values())
 
 
-def _bracket_forms(name: str) -> Iterator[Form]:
+def _forms_before_and_inside_bracket(name: str) -> Iterator[Form]:
     """The forms before a bracket and inside it."""
     before, bracket, rest = name.partition("(")
     inside = rest.partition(")")[0].strip()
@@ -98,13 +98,13 @@ def _bracket_forms(name: str) -> Iterator[Form]:
         yield Form(key(inside))
 
 
-def _part_forms(name: str) -> Iterator[Form]:
+def _forms_without_parts(name: str) -> Iterator[Form]:
     """A name without leading prepositions, without its container or a ruler's country, and the part after a colon."""
     before, bracket, _ = name.partition("(")
     for text in (name, before) if bracket else (name,):
-        if short := _without_leading_words(text):
+        if short := _without_leading_prepositions(text):
             yield Form(short)
-        if first := place_parts(text)[0]:
+        if first := place_and_containers(text)[0]:
             yield Form(first, contained=True)
     title = key(name.partition(":")[2])
     if len(title) > 1 and not name[0].isdigit():
@@ -114,8 +114,8 @@ def _part_forms(name: str) -> Iterator[Form]:
 
 
 def _shorter_forms(name: str, whole: tuple[str, ...]) -> Iterator[Form]:
-    """`Yale` for Yale University, `Oxford` for University of Oxford; a name without what a preposition adds, where the
-    rest is specific enough.
+    """`Yale` for Yale University, `Oxford` for University of Oxford; a name without the prepositional phrase at its
+    end, where the rest is specific enough.
     """
     if len(whole) == 2 and whole[1] == "university":
         yield Form(whole[:1], alone=True)
@@ -127,14 +127,14 @@ def _shorter_forms(name: str, whole: tuple[str, ...]) -> Iterator[Form]:
     before = name[: cut.start()]
     content = [word for word in words(before) if word.text not in word_lists.FUNCTION]
     if len(content) > 1 or (cut["in"] and content and content[0].capital and content[0].text not in word_lists.CLASSES):
-        yield Form(_without_leading_words(before) or key(before), partial=True, alone=not content[-1].capital)
+        yield Form(_without_leading_prepositions(before) or key(before), partial=True, alone=not content[-1].capital)
 
 
 _RULER = re.compile(r"((?:[^\W\d_]\w* ){1,2}[IVX]+),? of \S")  # Nicholas II of Russia
 _ADDED = re.compile(r"(?<=\w),? (?:(?P<in>in|at|near) |(?:of the|from|on|by|from the|for the|to the) )")
 
 
-def _without_leading_words(text: str) -> tuple[str, ...]:
+def _without_leading_prepositions(text: str) -> tuple[str, ...]:
     """The folded words without leading prepositions; () where there are none."""
     folded = key(text)
     start = 0
@@ -169,8 +169,9 @@ def initials(folded: tuple[str, ...]) -> tuple[str, str]:
     return all_of, "".join(initial for word, initial in short if word not in word_lists.FUNCTION)
 
 
-def spans_of_form(answer: AnswerText, tier: Tier, form: tuple[str, ...], texts: tuple[str, ...]) -> Mentions:
-    """The mentions where `texts` have a `form` of a name; one of up to three letters only as the whole answer."""
+def mentions_of_form(answer: AnswerText, tier: Tier, form: tuple[str, ...], texts: tuple[str, ...]) -> Mentions:
+    """The mentions at each place where `texts` contain `form`; a form of up to three letters only as the whole answer.
+    """
     size = len(form)
     if size == 1 and len(form[0]) <= DELICATE:
         if texts == form:
@@ -184,8 +185,8 @@ def spans_of_form(answer: AnswerText, tier: Tier, form: tuple[str, ...], texts: 
 
 def mentions_by_form(answer: AnswerText, tier: Tier) -> Mentions:
     """Mentions without the preposition, bracket or container of the name, in any number or spelling."""
-    for form in forms(tier[1]):
-        if form.partial and form.folded in answer.keys_of_names:  # another tier has that name
+    for form in other_forms(tier[1]):
+        if form.partial and form.folded in answer.keys_of_tiers:  # another tier has that name
             continue
         if form.alone and form.folded != answer.texts:
             continue
@@ -193,7 +194,7 @@ def mentions_by_form(answer: AnswerText, tier: Tier) -> Mentions:
         if not form.contained:
             readings.append((tuple(map(loose_fold, form.folded)), answer.loose_folds, answer.loose_set))
         for folded, texts, present in readings:
-            for mention in spans_of_form(answer, tier, folded, texts) if present.issuperset(folded) else ():
+            for mention in mentions_of_form(answer, tier, folded, texts) if present.issuperset(folded) else ():
                 if not begins_a_sibling(answer, mention.start, tier[1]):
                     yield mention
 
@@ -223,8 +224,10 @@ LEAST_CHARACTERS_OF_CODE = 4  # the same where digits are among them (MP22)
 
 
 def mentions_by_country(answer: AnswerText, tier: Tier) -> Mentions:
-    """Another name of a country; its adjective as the whole answer, or anywhere where the gold answer has one level."""
-    others, adjectives = country_names(tier[2]), country_adjectives(tier[2])
+    """Mentions by another name of a country, and by its adjective: as the whole answer, or anywhere if the gold answer
+    has one level.
+    """
+    others, adjectives = other_country_names(tier[2]), country_adjectives(tier[2])
     for other in others:
         if not answer.word_set.issuperset(other):
             continue
@@ -232,8 +235,9 @@ def mentions_by_country(answer: AnswerText, tier: Tier) -> Mentions:
             for index, word in enumerate(answer.words):  # "in the US", but not the pronoun
                 if word.text == other[0] and answer.quote(index, index + 1).isupper():
                     yield Mention(tier[0], tier[1], index, index + 1)
-        yield from spans_of_form(answer, tier, other, answer.texts)
-    if len(answer.claimed_folds) == 1 and answer.content_words in adjectives and not answer.has_negation:
+        yield from mentions_of_form(answer, tier, other, answer.texts)
+    is_one_word = len(answer.content_folds_beyond_question) == 1
+    if is_one_word and answer.content_words in adjectives and not answer.has_negation:
         yield Mention(tier[0], tier[1], 0, len(answer.words))
     country = leading_country(tier[2]) if len(answer.levels) == 1 else None
     if country is None or country[1] < len(tier[2]):
@@ -244,7 +248,7 @@ def mentions_by_country(answer: AnswerText, tier: Tier) -> Mentions:
             yield Mention(tier[0], tier[1], start, start + named[1])
 
 
-def joinable_tiers(answer: AnswerText) -> Sequence[Tier]:
+def candidate_tiers_by_joining(answer: AnswerText) -> Sequence[Tier]:
     """The tiers whose letters the answer contains in sequence."""
     joined = answer.joined_letters
     if len(joined) < 3:  # characters; two letters occur in any text
@@ -252,11 +256,11 @@ def joinable_tiers(answer: AnswerText) -> Sequence[Tier]:
     return [tier for tier, folds in answer.loose_tiers if folds[0] in joined and "".join(folds) in joined]
 
 
-def country_tiers(answer: AnswerText) -> Sequence[Tier]:
-    """Countries and national adjectives, where the answer has the first word of such a name."""
-    if country_openings().isdisjoint(answer.word_set):
+def candidate_tiers_by_country(answer: AnswerText) -> Sequence[Tier]:
+    """The tiers that are countries or national adjectives, if the answer has the first word of such a name."""
+    if first_words_of_country_names().isdisjoint(answer.word_set):
         return ()
-    return [tier for tier in answer.tiers if is_country(tier[2]) or is_adjective(tier[2])]
+    return [tier for tier in answer.tiers if is_country(tier[2]) or is_national_adjective(tier[2])]
 
 
 def mentions_by_acronym(answer: AnswerText, tier: Tier) -> Mentions:
@@ -271,13 +275,13 @@ def mentions_by_acronym(answer: AnswerText, tier: Tier) -> Mentions:
     if len(folded) > MOST_WORDS_OF_ACRONYM or (answer.text.isupper() and len(answer.words) > 1):
         return  # in a text in capitals an acronym is no different from a word
     alone = len(answer.words) == 1
-    name_initials = {*initials(folded), *initials(loose_key(name))} if answer.acronyms else ()
-    for index, acronym in answer.acronyms:
+    name_initials = {*initials(folded), *initials(loose_key(name))} if answer.possible_acronyms else ()
+    for index, acronym in answer.possible_acronyms:
         word = answer.words[index]
         if not acronym.isupper() and len(folded) == 2:
             continue
         if len(folded) == 2 and (
-            not (alone or answer.has_article(index)) or acronym in ABBREVIATIONS or country_names((word.text,))
+            not (alone or answer.has_article(index)) or acronym in ABBREVIATIONS or other_country_names((word.text,))
         ):
             continue  # two letters are a state or a person's initials as well
         if word.text in name_initials:
@@ -298,9 +302,10 @@ def _mentions_of_expansion(answer: AnswerText, tier: Tier, letters: str) -> Ment
 MOST_WORDS_OF_ACRONYM = 12  # words of a name at most that is matched by its initials
 
 
-def acronym_tiers(answer: AnswerText) -> Sequence[Tier]:
-    """Acronyms, where the answer has several words, and names of several words, where it has one in capitals."""
-    has_acronym, several = bool(answer.acronyms), len(answer.texts) > 1
+def candidate_tiers_by_acronym(answer: AnswerText) -> Sequence[Tier]:
+    """The tiers that are acronyms, if the answer has several words; the tiers of several words, if it has an acronym.
+    """
+    has_acronym, several = bool(answer.possible_acronyms), len(answer.texts) > 1
     if not has_acronym and not several:
         return ()
     return [tier for tier in answer.tiers if (has_acronym if len(tier[2]) > 1 else several and tier[1].isupper())]
@@ -326,12 +331,12 @@ def mentions_by_spelling(answer: AnswerText, tier: Tier) -> Mentions:
         # words for kinds must be spelt alike
         if any(own in word_lists.CLASSES and own != stated for stated, own in zip(run, folded, strict=True)):
             continue
-        if answer.makes_claim(start, start + len(folded)):
+        if answer.claims_beyond_tiers(start, start + len(folded)):
             yield Mention(level, name, start, start + len(folded))
 
 
-def spelling_tiers(answer: AnswerText) -> Sequence[Tier]:
-    """Capitalised names that are long enough, where a capitalised word of the answer has the same first letter."""
+def candidate_tiers_by_spelling(answer: AnswerText) -> Sequence[Tier]:
+    """The capitalised tiers that are long enough and share the first letter with a capitalised word of the answer."""
     if not answer.has_case:
         return ()
     openings = {word.text[0] for word in answer.words if word.capital}
@@ -362,12 +367,11 @@ def mentions_by_words(answer: AnswerText, tier: Tier) -> Mentions:
     place = _container_of(tier[1]) if len(wanted) < len(whole) else ()
     if place and not any(at and answer.texts[at - 1] in _WITHIN for at in occurrences(answer.texts, place)):
         return  # the answer "Gabon" is no "city in Gabon"
-    says_all_but_kind = len(answer.claimed_folds) < len(wanted) and answer.claimed_folds == _without_kind(
-        tier[1], answer
-    )
+    stated = answer.content_folds_beyond_question
+    has_all_but_kind = len(stated) < len(wanted) and stated == _without_kind(tier[1], answer)
     # a single word only where the question has the others
     is_enough = len(wanted) > 1 or (len(whole) > 1 and (wanted[0].isdecimal() or len(wanted[0]) >= DELICATE))
-    if says_all_but_kind or (is_enough and sorted(answer.claimed_folds) == sorted(wanted)):
+    if has_all_but_kind or (is_enough and sorted(stated) == sorted(wanted)):
         yield Mention(tier[0], tier[1], 0, len(answer.words))
     elif len(wanted) > 1 and answer.loose_set.issuperset(wanted):
         for start, end in _closest_runs(answer, wanted):
@@ -423,7 +427,7 @@ def _container_of(name: str) -> tuple[str, ...]:
 
 
 def _without_kind(name: str, answer: AnswerText) -> tuple[str, ...] | None:
-    """The further folds of a proper name without the word for its kind: Ottoman for Ottoman Empire; None for places."""
+    """The loose folds of a proper name without the word for its kind: Ottoman for Ottoman Empire; None for places."""
     folded, loose_folds = key(name), loose_key(name)
     several = len(folded) > 2 and folded[-1] in _INSTITUTES  # Boise State, Florida Atlantic
     if "of" in folded or name.startswith(("a ", "an ", "A ", "An ")):
@@ -433,12 +437,13 @@ def _without_kind(name: str, answer: AnswerText) -> tuple[str, ...] | None:
     loose_left, left = (
         (loose_folds[:-1], folded[:-1]) if folded[-1] in word_lists.CLASSES else (loose_folds[1:], folded[1:])
     )
-    if not left or left in answer.keys_of_names or (is_adjective(left) and folded[-1] not in _KINDS_NAMED_BY_ADJECTIVE):
+    is_identified = not is_national_adjective(left) or folded[-1] in _KINDS_NAMED_BY_ADJECTIVE
+    if not left or left in answer.keys_of_tiers or not is_identified:
         return None
     if folded[-1] not in word_lists.CLASSES and folded[0] not in ("mount", "river"):
         return None
     # what is left names another place
-    if is_known_place(left) or is_known_place(key(" ".join(left))) or len("".join(left)) <= DELICATE:
+    if is_country_or_division(left) or is_country_or_division(key(" ".join(left))) or len("".join(left)) <= DELICATE:
         return None
     return loose_left
 
@@ -452,7 +457,7 @@ MOST_WORDS_BETWEEN = 3  # other words allowed between the words of a name
 
 @MATCHING.memoize(1 << 16)
 def informative_folds(name: str) -> tuple[str, ...]:
-    """The further folds of the informative words of a name, in order."""
+    """The loose folds of the informative words of a name, in order."""
     folds = zip(key(name), loose_key(name), strict=True)  # the numeral of Elizabeth I is no function word
     return tuple(folded for word, folded in folds if word not in word_lists.FUNCTION or folded.isdigit())
 
@@ -475,12 +480,13 @@ def phrase_stems(name: str) -> frozenset[str]:
 def mentions_by_phrase(answer: AnswerText, tier: Tier) -> Mentions:
     """Mentions by all informative words of a phrase, in any form and order, close together in one sentence."""
     wanted = phrase_stems(tier[1])
-    if not wanted or answer.names_places or not answer.stem_set.issuperset(wanted):
+    if not wanted or answer.is_about_places or not answer.stem_set.issuperset(wanted):
         return
     left = wanted - {stem(word) for word in answer.loose_question_words}
     if not left or (answer.has_negation and word_lists.NEGATIONS.isdisjoint(tier[2])):
         return
-    if len(left) == 1 and (len(next(iter(left))) < _LETTERS_OF_LAST_WORD or len(answer.claimed_folds) > _CLAIMED_WORDS):
+    claimed = len(answer.content_folds_beyond_question)
+    if len(left) == 1 and (claimed > _CLAIMED_WORDS or len(next(iter(left))) < _LETTERS_OF_LAST_WORD):
         return
     if (run := _first_run(answer, left)) is not None:
         yield Mention(tier[0], tier[1], *run)
@@ -516,7 +522,9 @@ NEGATED_ANSWER_WORDS = 12  # words of an answer up to which a negation applies t
 
 
 def mention_by_coverage(answer: AnswerText) -> Mention | None:
-    """The first gold answer of which the answer has LEAST_SHARE of the words, by weight, and every number."""
+    """A mention of the first gold answer of whose words, by weight, the answer has at least LEAST_SHARE, with every
+    number.
+    """
     if not answer.words:
         return None
     return next(
@@ -531,10 +539,10 @@ def mention_by_coverage(answer: AnswerText) -> Mention | None:
 
 def _covers_enough(answer: AnswerText, level: int, name: str) -> bool:
     """Whether an answer has enough words of a name, with all that distinguish it, and no sign of another meaning."""
-    alone = answer.asks_place and len(key(name)) == 1 and name[:1].isupper()
+    alone = answer.question_asks_place and len(key(name)) == 1 and name[:1].isupper()
     if alone and answer.loose_set.isdisjoint(loose_key(name)):
         return False  # Dominica and the Dominican Republic have a root in common
-    if len(key(name)) > 1 and is_known_place(key(name)):
+    if len(key(name)) > 1 and is_country_or_division(key(name)):
         return False  # Mexico is no part of New Mexico
     word_of, answer_roots = {root(word): word for word in informative_folds(name)}, answer.root_set
     for form, word in word_of.items():  # a number, a month, a letter or a mark distinguishes answers
@@ -563,23 +571,24 @@ def _covers_enough(answer: AnswerText, level: int, name: str) -> bool:
 
 
 def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], stated: Sequence[str]) -> bool:
-    """Whether an answer with only some of the words may mean the name: no other words, and the distinctive ones.
+    """Whether an answer with only some of the words may mean the name: it has the distinctive ones, and no other
+    words.
 
     `word_of`: the words of the name by their roots; `stated`: the roots that the answer has and the question has not.
     """
     if is_another_institute(answer, key(name)):
         return False
     is_short = len(answer.words) <= SHORT_ANSWER_WORDS
-    if is_short and any(root(word) not in word_of for word in answer.claimed_folds):
+    if is_short and any(root(word) not in word_of for word in answer.content_folds_beyond_question):
         return False
     if (is_short or is_proper_name(name)) and all(word_of[form] in word_lists.CLASSES for form in stated):
         return False  # "a language" for French language, "the Cup" for FA Cup
-    person = whole_person(name)
+    person = person_of_name(name)
     return person is None or (root(person.family) in answer.root_set and len(stated) > 1)
 
 
-def phrase_tiers(answer: AnswerText) -> Sequence[Tier]:
-    """The phrases of which the answer has all words in some form."""
+def candidate_tiers_by_phrase(answer: AnswerText) -> Sequence[Tier]:
+    """The tiers of several words of which the answer has every content word in some form."""
     stems = answer.stem_set
     return [
         tier

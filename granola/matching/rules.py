@@ -36,12 +36,14 @@ from granola.matching.mentions import (
     names_of_other_kinds,
     searchable_names,
     tiers,
-    without_function_words,
+    without_names_like_function_words,
 )
 from granola.matching.names import (
-    acronym_tiers,
-    country_tiers,
-    joinable_tiers,
+    candidate_tiers_by_acronym,
+    candidate_tiers_by_country,
+    candidate_tiers_by_joining,
+    candidate_tiers_by_phrase,
+    candidate_tiers_by_spelling,
     mention_by_coverage,
     mentions_by_acronym,
     mentions_by_country,
@@ -50,8 +52,6 @@ from granola.matching.names import (
     mentions_by_phrase,
     mentions_by_spelling,
     mentions_by_words,
-    phrase_tiers,
-    spelling_tiers,
 )
 from granola.matching.similar_names import given_name_first, is_another_person, mentions_by_person
 from granola.matching.tokens import (
@@ -64,9 +64,9 @@ from granola.matching.tokens import (
     separate_glued_names,
     tidy,
 )
-from granola.matching.value_claims import compare, ordinals_and_counts
-from granola.matching.vetoes import ANOTHER, CONTRADICTED, RESTATED, restates, veto
-from granola.matching.word_forms import mentions_by_word_form, word_form_tiers
+from granola.matching.value_claims import ordinals_and_counts, verdict_on_claims
+from granola.matching.vetoes import ANOTHER, CONTRADICTED, RESTATED, repeats_question, veto
+from granola.matching.word_forms import candidate_tiers_by_word_form, mentions_by_word_form
 from granola.replies.plain_text import plain
 from granola.replies.refusals import REPORTS, refusal
 
@@ -97,15 +97,15 @@ RULES: tuple[Rule, ...] = (
     Rule(
         name="word-form",  # of languages whose function words are known; English has rules of its own
         find=mentions_by_word_form,
-        candidate_tiers=lambda answer: word_form_tiers(answer) if function_words(answer.code) else (),
+        candidate_tiers=lambda answer: candidate_tiers_by_word_form(answer) if function_words(answer.code) else (),
     ),
-    Rule(name="joined", find=mentions_by_joining, candidate_tiers=joinable_tiers),
+    Rule(name="joined", find=mentions_by_joining, candidate_tiers=candidate_tiers_by_joining),
     Rule(name="person", find=mentions_by_person),
-    Rule(name="country", find=mentions_by_country, candidate_tiers=country_tiers),
-    Rule(name="acronym", find=mentions_by_acronym, candidate_tiers=acronym_tiers),
+    Rule(name="country", find=mentions_by_country, candidate_tiers=candidate_tiers_by_country),
+    Rule(name="acronym", find=mentions_by_acronym, candidate_tiers=candidate_tiers_by_acronym),
     Rule(name="words", find=mentions_by_words, whole=True, loose=True),
-    Rule(name="phrase", find=mentions_by_phrase, candidate_tiers=phrase_tiers, loose=True),
-    Rule(name="spelling", find=mentions_by_spelling, candidate_tiers=spelling_tiers),
+    Rule(name="phrase", find=mentions_by_phrase, candidate_tiers=candidate_tiers_by_phrase, loose=True),
+    Rule(name="spelling", find=mentions_by_spelling, candidate_tiers=candidate_tiers_by_spelling),
 )
 """Tried in this order after `span`, each for levels finer than the one matched before."""
 
@@ -140,10 +140,10 @@ class RulesMatcher(ReplyMatcher):
         names = tuple([tuple(map(decode_mojibake, names)) for names in levels])
         if exact := _match_exactly(prediction, names):
             return exact
-        names = without_function_words(searchable_names(names), code)
+        names = without_names_like_function_words(searchable_names(names), code)
         if question and len(question) > LONGEST_QUESTION:
             question = _beginning_that_is_read(question, LONGEST_QUESTION)
-        verdict = _decide(prediction, names, question, code)
+        verdict = _match_given_name_first(prediction, names, question, code)
         if verdict.level is not None:
             return verdict
         # damage is repaired only where the text as written matches nothing
@@ -152,7 +152,7 @@ class RulesMatcher(ReplyMatcher):
             separate = separate_glued_names(prediction, [name for level in names for name in level])
             readings += [separate, *repaired_readings(separate)[-1:]] if separate != prediction else []
         for repaired in readings[1:]:
-            verdict_of_repair = _decide(repaired, names, question, code)
+            verdict_of_repair = _match_given_name_first(repaired, names, question, code)
             if verdict_of_repair.level is not None:
                 return verdict_of_repair
         if len(names) == 1 and (verdict.rule in _COVERABLE):
@@ -165,17 +165,19 @@ class RulesMatcher(ReplyMatcher):
 _COVERABLE = frozenset({"no-match", RESTATED})
 
 
-def _decide(prediction: str, names: Names, question: str | None, code: str) -> Verdict:
-    """The verdict on one reading of a prediction; the given name is put first where the family name is."""
+def _match_given_name_first(prediction: str, names: Names, question: str | None, code: str) -> Verdict:
+    """The verdict on one reading of a prediction, with `Strauss, Richard` read as `Richard Strauss`."""
     turned = given_name_first(prediction, names)
-    verdict = _decide_as_written(turned, names, question, code)
+    verdict = _match_or_decline(turned, names, question, code)
     if turned is prediction or verdict.compared is None:
         return verdict
     return replace(verdict, compared=replace(verdict.compared, prediction=prediction.strip()))
 
 
-def _decide_as_written(prediction: str, names: Names, question: str | None, code: str) -> Verdict:
-    """The verdict on a reading: a refusal, or the match of the text, or of what a refusal offers."""
+def _match_or_decline(prediction: str, names: Names, question: str | None, code: str) -> Verdict:
+    """The verdict on a reading: the match of its text; for a refusal the match of the answer that it offers, else an
+    abstention.
+    """
     declined = refusal(prediction, code)
     if declined is None or (question and _NONE.fullmatch(prediction) and _asks(question, _HOW_MANY)):
         # after an opening `The answer is` a name is the same as without it
@@ -247,12 +249,12 @@ def _match_values_or_names(prediction: str, levels: Names, question: str | None,
         claims = (read(prediction) or (ordinals_and_counts(prediction) if kind == "amount" else ()))[:MOST]
         if kind == "date" and "/" in prediction:  # 1/2/1990 may be January or February
             claims += dates_with_swapped_day_and_month(prediction)[:MOST]
-        stated = _claims_of_answer(kind, claims, read, prediction, question)
+        stated = _claims_beyond_question(kind, claims, read, prediction, question)
         tiers = " / ".join(tier.text for level in ladder for tier in level)
         if kind == "amount" and stated and are_other_currencies(prediction, tiers, code):
             verdict = Verdict(level=None, rule="amount:other-unit")
         else:
-            verdict = compare(kind, stated, ladder, prediction, question, code)
+            verdict = verdict_on_claims(kind, stated, ladder, prediction, question, code)
         if verdict.rule == "date:none-stated" and claims_of_kind(levels, "amount", code):
             continue  # 300 is a year as well as an amount
         words = names_of_other_kinds(levels, kind, code)
@@ -268,8 +270,8 @@ def _match_values_or_names(prediction: str, levels: Names, question: str | None,
 def _leaves_names_open(
     verdict: Verdict, claims: Sequence[IntervalClaim], ladder: Sequence[Sequence[IntervalClaim]], prediction: str
 ) -> bool:
-    """Whether a verdict on values leaves names to be tried: the value was not passed over, and no other currency is
-    named.
+    """Whether names may be tried after a verdict on values: it decided nothing, no claim equals the gold value, and
+    the answer has a currency if the gold answer has one.
     """
     if verdict.rule.partition(":")[2] not in _UNDECIDED:
         return False
@@ -294,7 +296,7 @@ def _asks(question: str, pattern: re.Pattern[str]) -> bool:
     return bool(pattern.search(plain(question)))
 
 
-def _claims_of_answer(
+def _claims_beyond_question(
     kind: str, claims: tuple[IntervalClaim, ...], read: _Reader, prediction: str, question: str | None
 ) -> tuple[IntervalClaim, ...]:
     """The claims of an answer without those that repeat a value of the question, unless it has no other."""
@@ -308,7 +310,9 @@ def _claims_of_answer(
         return unasked
     answer = AnswerText(prediction, (), question)
     return tuple(
-        claim for claim in claims if not restates(answer, answer.word_at(claim.start), answer.word_at(claim.end))
+        claim
+        for claim in claims
+        if not repeats_question(answer, answer.word_at(claim.start), answer.word_at(claim.end))
     )
 
 
@@ -316,15 +320,15 @@ def _match_names(answer: AnswerText) -> Verdict:
     """The verdict of the finest level that any rule finds; a rule is tried only for finer levels than those before."""
     best: Verdict | None = None
     refused, refused_at = None, None
-    left = iter(range(MOST_MENTIONS))
+    budget = iter(range(MOST_MENTIONS))
     # finest level first, so the first accepted mention decides
-    for mention, _ in zip(answer.mentions, left, strict=False):
+    for mention, _ in zip(answer.mentions, budget, strict=False):
         why = veto(answer, mention)
         if why is None:
             best = _verdict_on_mention(answer, mention, "span")
             break
         if refused is None:
-            refused, refused_at = _verdict_on_mention(answer, mention, why, level=False), mention.level
+            refused, refused_at = _verdict_on_mention(answer, mention, why, matched=False), mention.level
         if why == CONTRADICTED:  # a right coarser claim does not make up for a wrong finer one
             break
     limit, separates_words_by_spaces = _finer_limit(best), language(answer.code).separates_words_by_spaces
@@ -334,7 +338,7 @@ def _match_names(answer: AnswerText) -> Verdict:
     for rule in RULES:
         if limit == 0 or (rule.whole and refused is not None) or (rule.loose and not separates_words_by_spaces):
             continue
-        if finer := _first_mention_by_rule(answer, rule, limit, left):
+        if finer := _first_mention_by_rule(answer, rule, limit, budget):
             best, limit = finer, _finer_limit(finer)
     return best or refused or Verdict(level=None, rule="no-match")
 
@@ -344,12 +348,13 @@ def _finer_limit(best: Verdict | None) -> int | None:
     return None if best is None or best.level is None else best.level - 1
 
 
-def _first_mention_by_rule(answer: AnswerText, rule: Rule, limit: int | None, left: Iterator[int]) -> Verdict | None:
-    """The verdict on the first mention that no veto rejects; each mention that is checked takes one from `left`."""
+def _first_mention_by_rule(answer: AnswerText, rule: Rule, limit: int | None, budget: Iterator[int]) -> Verdict | None:
+    """The verdict on the first mention that no veto rejects; each mention that is checked takes one step of `budget`.
+    """
     for tier in rule.candidate_tiers(answer):
         if limit is not None and tier[0] >= limit:
             return None
-        for mention, _ in zip(rule.find(answer, tier), left, strict=False):
+        for mention, _ in zip(rule.find(answer, tier), budget, strict=False):
             start, end = mention.start, mention.end
             if answer.has_mark_attached(start, end) or answer.is_a_common_noun(mention.name, start):
                 continue
@@ -362,6 +367,6 @@ def _first_mention_by_rule(answer: AnswerText, rule: Rule, limit: int | None, le
     return None
 
 
-def _verdict_on_mention(answer: AnswerText, mention: Mention, rule: str, *, level: bool = True) -> Verdict:
+def _verdict_on_mention(answer: AnswerText, mention: Mention, rule: str, *, matched: bool = True) -> Verdict:
     compared = Comparison(prediction=answer.quote(mention.start, mention.end), tier=mention.name)
-    return Verdict(level=mention.level + 1 if level else None, rule=rule, compared=compared)
+    return Verdict(level=mention.level + 1 if matched else None, rule=rule, compared=compared)

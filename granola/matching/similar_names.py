@@ -18,7 +18,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 from granola.matching import word_lists
-from granola.matching.countries import ABBREVIATIONS, contradict, is_known_place
+from granola.matching.countries import ABBREVIATIONS, are_exclusive_places, is_country_or_division
 from granola.matching.mentions import DELICATE, AnswerText, Mention, Mentions, Names, Tier
 from granola.matching.tokens import MATCHING, FoldedWord, is_near, loose_fold, root, words
 from granola.replies.plain_text import plain
@@ -27,8 +27,10 @@ _LONGEST = 6  # words of a name of a person at most
 
 
 @cache
-def _full_names() -> Mapping[str, set[str]]:
-    """The full names that each given name stands for, a full name among them; a line of the file has one first."""
+def _full_given_names() -> Mapping[str, set[str]]:
+    """The full given names that a given name may mean (Will: William), itself included if it is full; each line of the
+    file begins with a full name.
+    """
     text = files("granola.matching").joinpath("data/given_names.txt").read_text(encoding="utf-8")
     lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
     full_names, names = {full for full, *_ in lines}, defaultdict[str, set[str]](set)
@@ -79,7 +81,7 @@ _SUFFIX = {"junior": "jr", "senior": "sr"}  # spellings of suffixes
 
 
 @MATCHING.memoize(1 << 13)
-def whole_person(name: str) -> Person | None:
+def person_of_name(name: str) -> Person | None:
     """The parts of a name that looks like a person's: capitalised words, a given and a family name, no kinds."""
     text = name.partition("(")[0].strip()
     _, comma, given = text.partition(",")
@@ -107,7 +109,7 @@ _NO_NAMES = (word_lists.CLASSES - word_lists.FAMILY_NAMES) | {
 }  # fmt: skip
 
 
-def compatible(person: Person, other: Person) -> bool:
+def may_be_same_person(person: Person, other: Person) -> bool:
     """Whether two names can be one person's, both with given names; the family names are assumed to be equal."""
     suffixes = {person.suffix, other.suffix}
     if len(suffixes) > 1 and suffixes != {"", "jr"}:
@@ -135,11 +137,11 @@ def _has_further_names_in_order(longer: Person, shorter: Person) -> bool:
     return True
 
 
-def have_other_middle_names(person: Person, other: Person) -> bool:
+def have_incompatible_middle_names(person: Person, other: Person) -> bool:
     """Whether two names of the same family and first name have middle names that cannot be one person's."""
     if len(person.given) < 2 or len(other.given) < 2 or person.family != other.family:
         return False
-    return _is_same_given_name(person, 0, other, 0) and not compatible(person, other)
+    return _is_same_given_name(person, 0, other, 0) and not may_be_same_person(person, other)
 
 
 def _is_same_given_name(person: Person, i: int, other: Person, j: int) -> bool:
@@ -149,7 +151,7 @@ def _is_same_given_name(person: Person, i: int, other: Person, j: int) -> bool:
         return True
     if i in person.initials or j in other.initials:
         return a[0] == b[0]  # an initial agrees with any name of that letter
-    return not _full_names().get(a, set()).isdisjoint(_full_names().get(b, ()))
+    return not _full_given_names().get(a, set()).isdisjoint(_full_given_names().get(b, ()))
 
 
 # bounded lengths: the pattern runs on any text
@@ -162,7 +164,7 @@ def given_name_first(text: str, levels: Names) -> str:
     if turned is None or not levels:
         return text
     family = plain(turned[1])
-    families = {who.family for name in levels[0] if (who := whole_person(name)) is not None}
+    families = {who.family for name in levels[0] if (who := person_of_name(name)) is not None}
     return f"{turned[2]} {turned[1]}" if family in families else text
 
 
@@ -171,9 +173,9 @@ def given_name_first(text: str, levels: Names) -> str:
 
 def mentions_by_person(answer: AnswerText, tier: Tier) -> Mentions:
     """Mentions by the family name with compatible given names or a title; alone if the question asks for a person."""
-    if answer.names_places or answer.asks_place:
+    if answer.is_about_places or answer.question_asks_place:
         return
-    bearer = whole_person(tier[1])
+    bearer = person_of_name(tier[1])
     if bearer is None:
         yield from _mentions_by_one_name(answer, tier)
         return
@@ -186,18 +188,18 @@ def mentions_by_person(answer: AnswerText, tier: Tier) -> Mentions:
         if named is None or named.family != bearer.family:
             continue
         if named.given:
-            if compatible(named, bearer) or not bearer.given:
+            if may_be_same_person(named, bearer) or not bearer.given:
                 yield Mention(tier[0], tier[1], start, stop)
-        elif _is_family_name_alone(answer, start, stop, bearer):
+        elif _may_mean_bearer_by_family_name(answer, start, stop, bearer):
             yield Mention(tier[0], tier[1], start, stop)
 
 
-def _is_family_name_alone(answer: AnswerText, start: int, stop: int, bearer: Person) -> bool:
-    """Whether a family name alone, with a title or without, refers to the person asked for."""
+def _may_mean_bearer_by_family_name(answer: AnswerText, start: int, stop: int, bearer: Person) -> bool:
+    """Whether a family name without given names, with a title or without, refers to the person asked for."""
     titled = start < stop - 1 and answer.words[start].text in word_lists.TITLES
     if bearer.family in answer.question_words or (len(bearer.family) < DELICATE + 1 and not titled):
         return False
-    if not (answer.asks_person or answer.describes_persons or answer.content_words == (bearer.family,)):
+    if not (answer.question_asks_person or answer.levels_describe_persons or answer.content_words == (bearer.family,)):
         return False
     behind = answer.words[stop] if stop < len(answer.words) else None
     if behind is not None and not behind.gap and behind.text in _OF_A_FAMILY:
@@ -218,19 +220,20 @@ def _mentions_by_one_name(answer: AnswerText, tier: Tier) -> Mentions:
     if not folded[0].isalpha() or not tier[1][:1].isupper():
         return
     royal = len(folded) > 2 and folded[1] == "of"  # Charlotte of Mecklenburg-Strelitz
-    may_have_other_names = len(folded) == 1 and len(folded[0]) > DELICATE and answer.has_case and answer.asks_person
+    is_one_long_word = len(folded) == 1 and len(folded[0]) > DELICATE
+    may_have_other_names = is_one_long_word and answer.has_case and answer.question_asks_person
     if not royal and not may_have_other_names:
         return
     for start, word in enumerate(answer.words):
         if word.text != folded[0] or (answer.has_case and not word.capital):
             continue
         if not royal:
-            yield from _mentions_with_other_names(answer, tier, start)
+            yield from _mentions_with_names_around(answer, tier, start)
         elif start and answer.words[start - 1].text in word_lists.ROYAL and _name_ends_before(answer, start + 1):
             yield Mention(tier[0], tier[1], start - 1, start + 1)
 
 
-def _mentions_with_other_names(answer: AnswerText, tier: Tier, start: int) -> Mentions:
+def _mentions_with_names_around(answer: AnswerText, tier: Tier, start: int) -> Mentions:
     """Mentions of a single name with the names before it, if the level has no fuller one, and with those after it."""
     begin = _name_start(answer, start + 1)
     has_fuller = any(level == tier[0] and len(folded) > 1 and tier[2][0] in folded for level, _, folded in answer.tiers)
@@ -258,16 +261,16 @@ def is_another_person(answer: AnswerText, level: int, start: int, end: int) -> b
 
     George H. W. Bush is another where a level has George Bush and George W. Bush.
     """
-    fuller = [p for number, name, _ in answer.tiers if number == level and (p := whole_person(name)) is not None]
+    fuller = [p for number, name, _ in answer.tiers if number == level and (p := person_of_name(name)) is not None]
     families = {full.family for full in fuller if len(full.given) > 1}
     for index in range(start, end) if not families.isdisjoint(answer.texts[start:end]) else ():
         if answer.texts[index] not in families:
             continue
         stop = index + 1 + (not word_lists.SUFFIXES.isdisjoint(answer.texts[index + 1 : index + 2]))
         named = parse_person(answer.words[_name_start(answer, index + 1) : stop], answer.text)
-        if named is None or not any(have_other_middle_names(named, full) for full in fuller):
+        if named is None or not any(have_incompatible_middle_names(named, full) for full in fuller):
             continue
-        if not any(len(full.given) == len(named.given) and compatible(named, full) for full in fuller):
+        if not any(len(full.given) == len(named.given) and may_be_same_person(named, full) for full in fuller):
             return True
     return False
 
@@ -314,7 +317,7 @@ def _parse_name(name: str) -> _NameStructure:
         content,
         tuple(_words_and_signs_between(name_words, first, second) for first, second in pairwise(places)),
         frozenset(root(loose_fold(word.text)) for word in content),
-        whole_person(name) is not None,
+        person_of_name(name) is not None,
     )
 
 
@@ -372,55 +375,59 @@ def _diverges_as_sibling(answer: AnswerText, index: int, named: _NameStructure, 
         if following is None or not _is_joined_alike(answer, joint, *sorted((index, following))):
             return False
         if answer.texts[following] != left[0].text:
-            return _means_another(answer, following, left, named, joint)
+            return _word_differs_in_meaning(answer, following, left, named, joint)
         if left[0].capital and answer.has_case and not answer.words[following].capital:
             return False
         index = following
     return False
 
 
-def _is_joined_alike(answer: AnswerText, own: frozenset[str], first: int, second: int) -> bool:
+def _is_joined_alike(answer: AnswerText, joint: frozenset[str], first: int, second: int) -> bool:
     """Whether two words are joined like those of the name, or both pairs by words or signs of _ADDING."""
     stated = _words_and_signs_between(answer.words, first, second)
     if not stated and answer.text[answer.words[first].end : answer.words[second].start].strip(" -"):
-        return not own
-    return own == stated or (bool(own & _ADDING) and stated <= _ADDING | own)
+        return not joint
+    return joint == stated or (bool(joint & _ADDING) and stated <= _ADDING | joint)
 
 
-def _means_another(
+def _word_differs_in_meaning(
     answer: AnswerText, index: int, left: Sequence[FoldedWord], named: _NameStructure, joint: frozenset[str]
 ) -> bool:
-    """Whether word `index` differs in meaning from the first of the name's words that are `left` after a joint."""
+    """Whether word `index` of an answer differs in meaning from `left[0]`, the next word of the name, which `joint`
+    joins to the word before.
+    """
     stated, own = answer.words[index], left[0]
     if not answer.question_words.isdisjoint((stated.text, own.text)):
         return False
     adjacent = {answer.texts[place] for place in (index - 1, index + 1) if 0 <= place < len(answer.texts)}
     is_qualifier = stated.text in word_lists.QUALIFIERS and stated.text not in named.folds  # South Florida
     is_fixed = (not joint or is_qualifier) and not named.is_person and own.text not in word_lists.LEGAL_FORMS
-    is_comparable = _is_comparable_new_word(answer, stated, own, named)
+    is_comparable = _is_new_word_of_same_kind(answer, stated, own, named)
     if own.text in adjacent and is_fixed and stated.text.isalpha() and is_comparable:
         return True  # Ohio State University, for Ohio University
     if own.text in answer.word_set:
         return False
     if stated.text in {word.text for word in left[1:2]}:
         return is_fixed  # Ohio University, for Ohio State University
-    if not is_comparable or not answer.makes_claim(index, index + 1):
+    if not is_comparable or not answer.claims_beyond_tiers(index, index + 1):
         return False
     if "," in joint:
         place, other = _leading_place([word.text for word in left]), _leading_place(answer.texts[index : index + 3])
-        if is_known_place(place) or is_known_place(other):
-            return contradict(other, place)
+        if is_country_or_division(place) or is_country_or_division(other):
+            return are_exclusive_places(other, place)
     is_short = own.text.startswith(stated.text) or stated.text.startswith(own.text)  # Ave for Avenue
     return not (is_short or is_near(stated.text, own.text) or sorted(stated.text) == sorted(own.text))  # Sheikh, Shiekh
 
 
 def _leading_place(texts: Sequence[str]) -> tuple[str, ...]:
     """The longest name of a country or division that begins the words, else their first word."""
-    return next((known for size in (3, 2) if is_known_place(known := tuple(texts[:size]))), tuple(texts[:1]))
+    return next((known for size in (3, 2) if is_country_or_division(known := tuple(texts[:size]))), tuple(texts[:1]))
 
 
-def _is_comparable_new_word(answer: AnswerText, stated: FoldedWord, own: FoldedWord, named: _NameStructure) -> bool:
-    """Whether a word is not in the name, and written like the name's word: both capitalised, or both numbers."""
+def _is_new_word_of_same_kind(answer: AnswerText, stated: FoldedWord, own: FoldedWord, named: _NameStructure) -> bool:
+    """Whether the word of the answer is not in the name, and written like the name's word: both capitalised, or both
+    numbers.
+    """
     if root(loose_fold(stated.text)) in named.folds:
         return False
     numbers = [word.text[0].isdigit() and not word.capital for word in (stated, own)]

@@ -249,10 +249,10 @@ def words(text: str) -> tuple[FoldedWord, ...]:
             gap = "".join((gap + between).split()) if folded_words else ""
         folded_words.append(_new_word(FoldedWord, (folded, start, end, text[start].isupper(), gap)))
         gap = ""
-    return _join_words(folded_words)
+    return _normalise_words(folded_words)
 
 
-def _join_words(folded_words: list[FoldedWord]) -> tuple[FoldedWord, ...]:
+def _normalise_words(folded_words: list[FoldedWord]) -> tuple[FoldedWord, ...]:
     """Words with short forms written out, initials and number words joined, and articles left out."""
     texts = {word[0] for word in folded_words}
     if not SAME_WORD.keys().isdisjoint(texts):
@@ -343,11 +343,11 @@ def occurrences(texts: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
 @MATCHING.memoize(1 << 16, size=len)
 def key(text: str) -> tuple[str, ...]:
     """The folded words without articles: names with equal keys are spelling variants of each other."""
-    quick = plain_key(text)
+    quick = fast_key(text)
     return quick if quick is not None else tuple([word[0] for word in words(text)])
 
 
-def plain_key(text: str) -> tuple[str, ...] | None:
+def fast_key(text: str) -> tuple[str, ...] | None:
     """The key of a text of plain words, by a fast path; None where only `words` can compute it."""
     if not text.isascii():
         return None
@@ -400,7 +400,9 @@ _ENDINGS: dict[str, int] = _TABLES["endings"]
 
 @MATCHING.memoize(1 << 16)
 def loose_fold(text: str) -> str:
-    """The further fold of one folded word that is no Roman numeral."""
+    """The loose fold of a folded word that is no Roman numeral: singular, in one of its spellings, an ordinal as its
+    digits.
+    """
     if not text.isalpha():
         ordinal = _DIGIT_ORDINAL.fullmatch(text)
         return ordinal[1] if ordinal else text
@@ -418,8 +420,8 @@ def loose_fold(text: str) -> str:
     return _ISE.sub("z", text) if "s" in text else text
 
 
-def fold(folded_words: Sequence[FoldedWord]) -> tuple[str, ...]:
-    """The further folds of words, in order; a Roman numeral in capitals after a capitalised word becomes a number."""
+def loose_folds_of_words(folded_words: Sequence[FoldedWord]) -> tuple[str, ...]:
+    """The loose folds of words, in order; a Roman numeral in capitals after a capitalised word becomes a number."""
     texts = [word.text for word in folded_words]
     if _ROMAN_WORDS.isdisjoint(texts):
         return tuple(map(loose_fold, texts))
@@ -433,13 +435,13 @@ def fold(folded_words: Sequence[FoldedWord]) -> tuple[str, ...]:
 
 @MATCHING.memoize(1 << 16)
 def loose_key(text: str) -> tuple[str, ...]:
-    """The further folds of a text's words without articles."""
-    return loose_folds(text, key(text))
+    """The loose folds of a text's words without articles."""
+    return loose_folds_of_key(text, key(text))
 
 
-def loose_folds(text: str, folded: tuple[str, ...]) -> tuple[str, ...]:
-    """The further folds of a text whose key is `folded`; not cached."""
-    return tuple(map(loose_fold, folded)) if _ROMAN_WORDS.isdisjoint(folded) else fold(words(text))
+def loose_folds_of_key(text: str, folded: tuple[str, ...]) -> tuple[str, ...]:
+    """The loose folds of a text whose key is `folded`; not cached."""
+    return tuple(map(loose_fold, folded)) if _ROMAN_WORDS.isdisjoint(folded) else loose_folds_of_words(words(text))
 
 
 @MATCHING.memoize(1 << 16)

@@ -18,7 +18,7 @@ from abstraction.text.language.languages import language
 from granola.matching.matchers import Comparison, Verdict
 from granola.matching.mentions import AnswerText
 from granola.matching.tokens import words
-from granola.matching.vetoes import expressions, is_denied_word
+from granola.matching.vetoes import is_denied_word, language_patterns
 from granola.replies.plain_text import plain
 
 
@@ -28,7 +28,7 @@ class IntervalPlacing:
 
     claim: IntervalClaim
     level: int | None
-    how: str
+    relation: str
     tier: IntervalClaim
 
 
@@ -36,7 +36,7 @@ Ladder = Sequence[Sequence[IntervalClaim]]
 """The claims of each level of a gold answer, finest first, empty where none."""
 
 
-def place(claim: IntervalClaim, ladder: Ladder) -> IntervalPlacing | None:
+def place_on_ladder(claim: IntervalClaim, ladder: Ladder) -> IntervalPlacing | None:
     """The level that a claim states.
 
     equal: a tier has exactly this interval. finer-than-gold: inside the finest tier of that unit, and credited at its
@@ -93,7 +93,7 @@ _OR = re.compile(
     re.IGNORECASE,
 )
 
-def compare(
+def verdict_on_claims(
     kind: str,
     claims: Sequence[IntervalClaim],
     ladder: Ladder,
@@ -119,16 +119,18 @@ def compare(
     if (refused := _failing_alternatives(placed, text)) is not None:
         return refused
     if kind == "amount":
-        placed = [_without_rounding_away(placing, text) for placing in placed]
+        placed = [_conflicting_unless_rounded(placing, text) for placing in placed]
     best = _finest_claim(placed)
     claim = best.claim
-    if best.how == "coarser-than-all" and (
-        _is_close(claim, ladder, question, code) if kind == "date" else _is_acceptable_rounding(claim, ladder, text)
+    if best.relation == "coarser-than-all" and (
+        _is_nearly_as_exact(claim, ladder, question, code)
+        if kind == "date"
+        else _is_acceptable_rounding(claim, ladder, text)
     ):
-        best = replace(best, level=max(level for level, tiers in enumerate(ladder) if tiers), how="coarser")
+        best = replace(best, level=max(level for level, tiers in enumerate(ladder) if tiers), relation="coarser")
     return Verdict(
         level=None if best.level is None else best.level + 1,
-        rule=f"{kind}:{best.how}",
+        rule=f"{kind}:{best.relation}",
         compared=Comparison(prediction=claim.text, tier=best.tier.text),
     )
 
@@ -151,12 +153,13 @@ def _affirmed_claims(
 
 
 def _place_claim(kind: str, stated: IntervalClaim, ladder: Ladder) -> IntervalPlacing | None:
-    """A claim with its place, an amount converted to the unit of the tiers; None in no comparable unit."""
-    placing = _place_amount(stated, ladder) if kind == "amount" else place(stated, ladder)
+    """A claim with its place, an amount converted to the unit of the tiers; None where no tier has a comparable unit.
+    """
+    placing = _place_amount(stated, ladder) if kind == "amount" else place_on_ladder(stated, ladder)
     if placing is None or placing.level is not None or placing.claim.wider is None:
         return placing
     low, high = placing.claim.wider
-    wider = place(replace(placing.claim, low=low, high=high), ladder)
+    wider = place_on_ladder(replace(placing.claim, low=low, high=high), ladder)
     return None if wider is None else replace(wider, claim=placing.claim)
 
 
@@ -179,10 +182,10 @@ def _finest_claim(placed: Sequence[IntervalPlacing]) -> IntervalPlacing:
         placing
         for placing in placed
         if placing.level is None
-        or (placing.claim.exact is not None and placing.level == 0 and placing.how == "equal")
+        or (placing.claim.exact is not None and placing.level == 0 and placing.relation == "equal")
         or not any(claim.inside(placing.claim) and claim.width < placing.claim.width for claim in wrong)
     ]
-    return min(left, key=lambda placing: (placing.level is None, placing.level or 0, placing.how == "conflict"))
+    return min(left, key=lambda placing: (placing.level is None, placing.level or 0, placing.relation == "conflict"))
 
 
 def _open_sides(text: str) -> set[str]:
@@ -197,24 +200,24 @@ def _place_amount(claim: IntervalClaim, ladder: Ladder) -> IntervalPlacing | Non
     Each unit gives one place; where the amount rounds to one of the gold answers, no other unit can be better.
     """
     if not claim.label:
-        return place(claim, ladder)
+        return place_on_ladder(claim, ladder)
     by_unit: dict[str, IntervalClaim] = {}  # the claim in each unit of the gold answers
     placed: dict[str, IntervalPlacing] = {}  # by the unit of the claim after conversion
     for finest in ladder[0]:
         if (in_unit := by_unit.get(finest.label)) is None:
             in_unit = by_unit[finest.label] = convert_claim(claim, finest.label) if finest.label else claim
-            if in_unit.label not in placed and (placing := place(in_unit, ladder)) is not None:
+            if in_unit.label not in placed and (placing := place_on_ladder(in_unit, ladder)) is not None:
                 placed[in_unit.label] = placing
         if in_unit is not claim and _rounds_to(in_unit, finest):
-            return place(replace(in_unit, low=finest.low, high=finest.high), ladder)
+            return place_on_ladder(replace(in_unit, low=finest.low, high=finest.high), ladder)
     return min(
         placed.values(),
-        key=lambda placing: (placing.level is None, placing.level or 0, _HOW.index(placing.how)),
+        key=lambda placing: (placing.level is None, placing.level or 0, _RELATIONS.index(placing.relation)),
         default=None,
     )
 
 
-_HOW = ("equal", "finer-than-gold", "between-tiers", "coarser-than-all", "conflict")  # relations from best to worst
+_RELATIONS = ("equal", "finer-than-gold", "between-tiers", "coarser-than-all", "conflict")  # from best to worst
 
 
 def _rounds_to(claim: IntervalClaim, finest: IntervalClaim) -> bool:
@@ -233,7 +236,7 @@ def _midpoint(claim: IntervalClaim) -> float:
     return (claim.low + claim.high) / 2
 
 
-def _is_close(claim: IntervalClaim, ladder: Ladder, question: str | None, code: str) -> bool:
+def _is_nearly_as_exact(claim: IntervalClaim, ladder: Ladder, question: str | None, code: str) -> bool:
     """Whether a date coarser than every level is nearly as exact as the coarsest, as human graders judge it.
 
     That is the year of a day or month, or the century of a part of it; not where the question asks for the day or
@@ -250,7 +253,7 @@ def _is_close(claim: IntervalClaim, ladder: Ladder, question: str | None, code: 
 
 def _asks(key: str, question: str, code: str) -> bool:
     """Whether a question matches the pattern `key` of a language, or of English."""
-    return any(pattern.search(plain(question)) for pattern in expressions(key, code))
+    return any(pattern.search(plain(question)) for pattern in language_patterns(key, code))
 
 
 def _is_acceptable_rounding(claim: IntervalClaim, ladder: Ladder, text: str) -> bool:
@@ -268,19 +271,19 @@ def _is_acceptable_rounding(claim: IntervalClaim, ladder: Ladder, text: str) -> 
     )
 
 
-def _without_rounding_away(placing: IntervalPlacing, text: str) -> IntervalPlacing:
-    """The same, but in conflict where the claim is a bare number much wider than rounding: 30 is not 25, though a tier
+def _conflicting_unless_rounded(placing: IntervalPlacing, text: str) -> IntervalPlacing:
+    """The placing, in conflict where the claim is a bare number much wider than rounding: 30 is not 25, though a tier
     is "about 30", nor 200 "between 100 and 1,000".
     """
     claim = placing.claim
     is_bare = claim.exact is not None and not _ABOUT.search(text, max(0, claim.start - _NEAR), claim.start)
     if placing.level and is_bare and claim.width > ROUNDED * abs(_midpoint(claim)):
-        return replace(placing, level=None, how="conflict")
+        return replace(placing, level=None, relation="conflict")
     return placing
 
 
 def _is_asked_unit(unit: str, question: str, code: str) -> bool:
-    """Whether a question can ask for a percentage or money, as the answer gives: 42 % is no number of stations."""
+    """Whether the question can ask for the unit, if that is a percentage or money: 42 % is no number of stations."""
     key = "asks_share" if unit == _PERCENT else "asks_money" if is_money(unit) else ""
     pattern = language(code).matching.get(key)
     return pattern is None or pattern.search(question) is not None

@@ -16,13 +16,13 @@ from abstraction.text.language.languages import language
 from granola.matching import word_lists
 from granola.matching.countries import (
     ABBREVIATIONS,
-    contradict,
+    are_exclusive_places,
     country_ids,
-    is_adjective,
-    is_known_place,
+    is_country_or_division,
+    is_national_adjective,
     leading_country,
     leading_division,
-    place_parts,
+    place_and_containers,
 )
 from granola.matching.mentions import SENTENCE_END, AnswerText, Mention, function_words
 from granola.matching.tokens import FoldedWord, key
@@ -92,15 +92,15 @@ _DENYING = word_lists.NEGATIONS | {
 
 
 @cache
-def expressions(key: str, code: str) -> tuple[re.Pattern[str], ...]:
-    """The expressions of a key, in English and in another language."""
+def language_patterns(key: str, code: str) -> tuple[re.Pattern[str], ...]:
+    """The patterns under `key` in the data of English and of the language `code`."""
     known = (language(one).matching.get(key) for one in dict.fromkeys(("en", code)))
     return tuple(pattern for pattern in known if pattern is not None)
 
 
 def _expression_ends(key: str, answer: AnswerText, at: int) -> list[int]:
-    """The ends of the expressions of a key that begin at a character of the answer."""
-    return [found.end() for pattern in expressions(key, answer.code) if (found := pattern.match(answer.text, at))]
+    """The end offsets of the matches of the patterns under `key` at character `at` of the answer."""
+    return [found.end() for pattern in language_patterns(key, answer.code) if (found := pattern.match(answer.text, at))]
 
 
 def _is_taken_back(answer: AnswerText, mention: Mention) -> bool:
@@ -132,12 +132,12 @@ def ends_a_longer_name(answer: AnswerText, mention: Mention) -> bool:
     if (
         before is not None
         and (before.end == first.start and first.text[0] >= _HAN <= before.text[0])
-        and (answer.makes_claim(left, mention.start) and before.text not in function_words(answer.code))
+        and (answer.claims_beyond_tiers(left, mention.start) and before.text not in function_words(answer.code))
     ):
         return True
     if left < 0 or first.gap.strip("-") or (answer.has_case and not first.capital):
         return False
-    if answer.is_mentioned(left, left + 1):
+    if answer.overlaps_mention(left, left + 1):
         return False
     word = answer.words[left]
     if word.text in word_lists.DIRECTIONS or word.text in word_lists.POINTS:
@@ -150,12 +150,12 @@ def ends_a_longer_name(answer: AnswerText, mention: Mention) -> bool:
         if answer.is_function_word((word.text,)) and (left == 0 or not answer.has_case):
             return False  # la langue allemande
         return not (mention.name.islower() and first.text in word_lists.OCCUPATIONS)  # Former politician
-    return answer.has_case and _continues_name(answer, mention, left)
+    return answer.has_case and _ends_name_begun_before(answer, mention, left)
 
 
 def is_part_of_country_name(answer: AnswerText, mention: Mention) -> bool:
     """Whether a mention is part of the name of a country that is no tier: New Guinea in Papua New Guinea."""
-    own = country_ids(key(mention.name)) | answer.countries
+    own = country_ids(key(mention.name)) | answer.country_ids_of_tiers
     theirs = _territory_names(answer.code) - {folded for _, _, folded in answer.tiers}
     around = 2 if language(answer.code).separates_words_by_spaces else _LONGEST_TERRITORY
     return any(
@@ -178,31 +178,31 @@ def _territory_names(code: str) -> frozenset[tuple[str, ...]]:
 _HAN = "\u3400"  # the first Chinese character
 
 
-def _continues_name(answer: AnswerText, mention: Mention, left: int) -> bool:
+def _ends_name_begun_before(answer: AnswerText, mention: Mention, left: int) -> bool:
     """Whether a mention in a text with capitals ends a name that includes word `left` before it."""
     word = answer.words[left]
     if word.text == "of" and left > 0 and answer.words[left - 1].text not in word_lists.PARTS:
-        return answer.words[left - 1].capital and answer.makes_claim(left - 1, left)
+        return answer.words[left - 1].capital and answer.claims_beyond_tiers(left - 1, left)
     single = mention.end - mention.start == 1
-    if single and is_adjective(key(mention.name)):
+    if single and is_national_adjective(key(mention.name)):
         return False  # Brazilian Portuguese is Portuguese
     if mention.name.islower() and leading_country((word.text,)) is not None:
         return False  # the U.S. President is a president
     names_of_level = [folded for level, _, folded in answer.tiers if level == mention.level]
     if any(word.text in folded for folded in names_of_level):
         return False  # Roman Catholic, where Roman Catholicism and Catholic are names of one level
-    if answer.asks_person and mention.level == 0 and all(len(folded) == 1 for folded in names_of_level):
+    if answer.question_asks_person and mention.level == 0 and all(len(folded) == 1 for folded in names_of_level):
         return False  # Gerald Ford, where the gold answer is Ford
     # A name of several words may have more first names: Achille Claude Debussy; not a single word or a country.
     bears_none = single or country_ids(answer.texts[mention.start : mention.end])
-    return bool(bears_none) and word.capital and answer.makes_claim(left, left + 1)
+    return bool(bears_none) and word.capital and answer.claims_beyond_tiers(left, left + 1)
 
 
 def _is_another_region(answer: AnswerText, mention: Mention, direction: FoldedWord) -> bool:
     """Whether a direction makes another region: `South Korea` for Korea, `North Carolina`, `West Germany`; not
     `northern India`, `Eastern Europe`.
     """
-    if any(is_known_place(answer.texts[mention.start - 1 : end]) for end in (mention.end, mention.end + 1)):
+    if any(is_country_or_division(answer.texts[mention.start - 1 : end]) for end in (mention.end, mention.end + 1)):
         return True
     if direction.text in word_lists.DIRECTIONS or (answer.has_case and not direction.capital):
         return False
@@ -219,13 +219,13 @@ def begins_a_longer_name(answer: AnswerText, mention: Mention) -> bool:
         return False
     word = answer.words[right]
     if word.text == "of" and mention.name.islower() and right + 1 < len(answer.words):
-        return answer.words[right + 1].capital and answer.makes_claim(right + 1, right + 2)
+        return answer.words[right + 1].capital and answer.claims_beyond_tiers(right + 1, right + 2)
     between = answer.text[last.end : word.start]
-    if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1):
+    if not word.capital or between.strip("- ") or answer.overlaps_mention(right, right + 1):
         return False
     if function_words(answer.code) and key(mention.name) != answer.texts[mention.start : right]:
         return False  # an inflected name: Roms Altstadt
-    if word.text in _TOWNS and is_known_place(key(mention.name)) and mention.name not in zone_cities():
+    if word.text in _TOWNS and is_country_or_division(key(mention.name)) and mention.name not in zone_cities():
         return True  # Kansas City, Mexico City: towns, not the state; unlike New York City
     if word.text in _JUNIOR:  # Al Gore Jr.; the elder and the third have their number
         return False
@@ -243,7 +243,7 @@ def follows_a_finer_claim(answer: AnswerText, mention: Mention) -> bool:
     """
     if mention.level == 0:
         return False
-    if answer.unknown_first_part is not None and mention.start >= answer.unknown_first_part:
+    if answer.end_of_unknown_first_part is not None and mention.start >= answer.end_of_unknown_first_part:
         return True  # short parts between commas, read from the finest
     return _is_joined_to_earlier_name(answer, mention) or _precedes_a_specific_name(answer, mention)
 
@@ -293,12 +293,12 @@ def _is_joined_to_earlier_claim(answer: AnswerText, bridge: int, *, parted: bool
         end -= 1  # Norwood Junction railway station, England
     if not parted and "-" in answer.words[end].gap:
         return False  # German-born, Paris-based: modifiers, no names
-    start = answer.name_before(end)
+    start = answer.start_of_name_before(end)
     while end - start > 1 and answer.words[end - 1].text in word_lists.CLASSES:
         end -= 1  # Cambridge University, where "university" is a tier
     if start == end or answer.words[end - 1].text in word_lists.CONTINENTS | word_lists.PARTS:
         return False  # somewhere in Asia; on the East Coast
-    return answer.makes_claim(start, end)
+    return answer.claims_beyond_tiers(start, end)
 
 
 def _precedes_a_specific_name(answer: AnswerText, mention: Mention) -> bool:
@@ -311,7 +311,7 @@ def _precedes_a_specific_name(answer: AnswerText, mention: Mention) -> bool:
         if word not in word_lists.BRIDGE and word not in word_lists.SPECIFICALLY and word != "more":
             return False
         index += 1
-    return marked and index < len(answer.words) and answer.makes_claim(index, index + 1)
+    return marked and index < len(answer.words) and answer.claims_beyond_tiers(index, index + 1)
 
 
 def _bracket_names_another_country(answer: AnswerText, mention: Mention) -> bool:
@@ -321,19 +321,21 @@ def _bracket_names_another_country(answer: AnswerText, mention: Mention) -> bool
     if mention.name not in territory_names("en").values():
         return False
     own, other = country_ids(key(mention.name)), leading_country(answer.texts[mention.end : mention.end + 3])
-    return other is not None and other[0] not in own | answer.countries
+    return other is not None and other[0] not in own | answer.country_ids_of_tiers
 
 
 def _is_in_another_division(answer: AnswerText, mention: Mention) -> bool:
     """Whether the state or province after a place is not the place's own: `Springfield, Ohio` where it is Illinois."""
     containers = [folded for level, _, folded in answer.tiers if level > mention.level]
     for level, name, _ in answer.tiers:
-        containers += place_parts(name)[1] if level == mention.level else ()
+        containers += place_and_containers(name)[1] if level == mention.level else ()
     start = mention.end + (answer.texts[mention.end : mention.end + 1] == ("in",))
     stated = leading_division(answer.texts[start : start + 3])
     if stated is None and start < len(answer.words) and answer.words[start].gap:
         stated = ABBREVIATIONS.get(answer.quote(start, start + 1))
-    return stated is not None and stated not in containers and any(contradict(stated, other) for other in containers)
+    if stated is None or stated in containers:
+        return False
+    return any(are_exclusive_places(stated, container) for container in containers)
 
 
 def is_before_another_name(answer: AnswerText, mention: Mention) -> bool:
@@ -356,7 +358,7 @@ def is_before_another_name(answer: AnswerText, mention: Mention) -> bool:
     if end < len(answer.words) and not answer.words[end].gap and answer.texts[end] not in word_lists.FUNCTION:
         return False  # no phrase ends here
     # a date or a nationality is no other name
-    if not answer.makes_claim(start, end) or not word_lists.MONTHS.isdisjoint(answer.texts[start:end]):
+    if not answer.claims_beyond_tiers(start, end) or not word_lists.MONTHS.isdisjoint(answer.texts[start:end]):
         return False
     return not answer.texts[end - 1].endswith(word_lists.DEMONYM_ENDINGS)
 
@@ -383,7 +385,7 @@ def is_only_nearby(answer: AnswerText, mention: Mention) -> bool:
 # Repetitions of the question: `The capital of Australia is Sydney` makes no claim of Australia.
 
 
-def restates(answer: AnswerText, start: int, end: int) -> bool:
+def repeats_question(answer: AnswerText, start: int, end: int) -> bool:
     """Whether the words [start, end) occur in the question with the same neighbouring word as in the answer.
 
     The same words may be a claim elsewhere in the answer.
@@ -438,17 +440,17 @@ def is_alternative(answer: AnswerText, mention: Mention) -> bool:
         stop = start + 1
         while stop < len(words) and not words[stop].gap and stop < start + 3:
             stop += 1
-        if answer.makes_claim(start, stop) if joined else _is_name(answer, start):
+        if answer.claims_beyond_tiers(start, stop) if joined else _is_name(answer, start):
             return True
     left, joined = _skip_or_words(answer, mention.start - 1, -1)
     if not 0 <= left < mention.start - 1:
         return False
-    return answer.makes_claim(left, left + 1) if joined else _is_name(answer, left)
+    return answer.claims_beyond_tiers(left, left + 1) if joined else _is_name(answer, left)
 
 
 def _is_one_of_a_list(answer: AnswerText, end: int) -> bool:
     """Whether a mention is in a list like `Paris, Lyon, or Nice`, or in guesses of which others are no tiers."""
-    if _are_guesses(answer):
+    if _is_list_of_guesses(answer):
         return any(_is_name(answer, index) for index in range(len(answer.words)))
     index = end
     while index < len(answer.words) and answer.words[index].gap == "," and _is_name(answer, index):
@@ -456,7 +458,7 @@ def _is_one_of_a_list(answer: AnswerText, end: int) -> bool:
     return end < index < len(answer.words) and answer.words[index].gap == "," and answer.texts[index] == "or"
 
 
-def _are_guesses(answer: AnswerText) -> bool:
+def _is_list_of_guesses(answer: AnswerText) -> bool:
     """Whether an answer is a list of a few short items, one per line, numbered or separated by `;` or `|`, to a
     question for one.
     """
@@ -506,7 +508,7 @@ _JOINING = word_lists.MAYBE | {"probably", "even", "or"}  # words that join alte
 def _is_name(answer: AnswerText, index: int) -> bool:
     word = answer.words[index]
     named = answer.has_case and word.capital and word.text[0].isalpha() and word.text not in word_lists.CONTINENTS
-    return named and answer.makes_claim(index, index + 1)
+    return named and answer.claims_beyond_tiers(index, index + 1)
 
 
 def has_another_adjective(answer: AnswerText, mention: Mention) -> bool:
@@ -514,16 +516,16 @@ def has_another_adjective(answer: AnswerText, mention: Mention) -> bool:
     composer`.
     """
     left, first = mention.start - 1, answer.words[mention.start]
-    if left < 0 or first.gap or first.capital or not answer.makes_claim(left, left + 1):
+    if left < 0 or first.gap or first.capital or not answer.claims_beyond_tiers(left, left + 1):
         return False
     adjective, head = answer.words[left], answer.words[mention.end - 1].text
-    national = adjective.text.endswith(word_lists.DEMONYM_ENDINGS) or is_adjective((adjective.text,))
+    national = adjective.text.endswith(word_lists.DEMONYM_ENDINGS) or is_national_adjective((adjective.text,))
     if not national and not (left > 0 and adjective.capital):
         return False
     finer = [folded for level, _, folded in answer.tiers if level < mention.level and len(folded) > 1]
     by_nationality = national and head in word_lists.OCCUPATIONS  # a German composer may be an opera composer
     return any(
-        folded[-1] == head and (not by_nationality or any(is_adjective((word,)) for word in folded[:-1]))
+        folded[-1] == head and (not by_nationality or any(is_national_adjective((word,)) for word in folded[:-1]))
         for folded in finer
     )
 
@@ -535,7 +537,7 @@ ALWAYS = frozenset({"negated"})
 LONG = frozenset({"alternatives", ANOTHER})
 VETOES: tuple[tuple[str, tuple[Callable[[AnswerText, Mention], bool], ...]], ...] = (
     ("negated", (is_negated, is_only_nearby)),
-    (RESTATED, (lambda answer, mention: restates(answer, mention.start, mention.end),)),
+    (RESTATED, (lambda answer, mention: repeats_question(answer, mention.start, mention.end),)),
     ("alternatives", (is_alternative,)),
     (ANOTHER, (ends_a_longer_name, begins_a_longer_name, has_another_adjective)),
     (
@@ -549,7 +551,7 @@ VETOES: tuple[tuple[str, tuple[Callable[[AnswerText, Mention], bool], ...]], ...
 def veto(answer: AnswerText, mention: Mention) -> str | None:
     """The name of the first veto that rejects the mention, or None."""
     ladder, coarser = len(answer.levels) > 1, mention.level > 0
-    short = len(answer.words) <= SHORT or (len(answer.words) <= MOST_GUESSED and _are_guesses(answer))
+    short = len(answer.words) <= SHORT or (len(answer.words) <= MOST_GUESSED and _is_list_of_guesses(answer))
     if not short and not language(answer.code).separates_words_by_spaces:  # without spaces: one run of characters
         short = not any(word.gap or word.text in function_words(answer.code) for word in answer.words)
     if is_part_of_country_name(answer, mention):

@@ -34,7 +34,7 @@ def mentions_by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
     # the stems of the words that are no function words, with their indices
     written = (_ELIDED.sub("", answer.quote(index, index + 1)) for index in range(len(answer.words)))
     found = [(index, _stem(word, words)) for index, word in enumerate(written) if not _is_function(word, words)]
-    for form in _forms(tier[1], words):
+    for form in _stems_of_forms(tier[1], words):
         for start, end in _stem_runs(found, form):
             # "roman" is not from Roman
             same_case = not answer.has_case or answer.words[start].capital or not tier[1][:1].isupper()
@@ -48,16 +48,16 @@ def mentions_by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
             is_name = form in country.names and (answer.words[start].capital or not words.separates_words_by_spaces)
             if is_name or len(answer.levels) == 1 or _says_no_more(answer, found, start, end, words):
                 yield Mention(tier[0], tier[1], start, end)
-    base = _base_of_place(tier[1], words)
+    base = _base_shared_with_adjective(tier[1], words)
     for index, stem in found if base else ():
         if _strip_derivation(stem, words) == base and _says_no_more(answer, found, index, index + 1, words):
             yield Mention(tier[0], tier[1], index, index + 1)
-    for short in _short_names(tier[1], words):  # scripts without spaces
+    for short in _names_without_kind(tier[1], words):  # scripts without spaces
         for start in occurrences(answer.texts, short):
             yield Mention(tier[0], tier[1], start, start + len(short))
 
 
-def word_form_tiers(answer: AnswerText) -> Sequence[Tier]:
+def candidate_tiers_by_word_form(answer: AnswerText) -> Sequence[Tier]:
     """The tiers without digits: "millas" is no "6.4 milla"."""
     return [tier for tier in answer.tiers if not any(map(str.isdigit, tier[1]))]
 
@@ -93,7 +93,7 @@ def _stems_of_text(text: str, words: Language) -> frozenset[str]:
 
 
 @MATCHING.memoize(1 << 14)
-def _forms(name: str, words: Language) -> tuple[Stems, ...]:
+def _stems_of_forms(name: str, words: Language) -> tuple[Stems, ...]:
     """The stems of a name, and of its halves where it has both genders."""
     if all(word in words.powers or _is_function(word, words) for word in name.lower().split()):
         return ()  # "des millions" has no content
@@ -124,12 +124,12 @@ def _country_of_name(name: str, words: Language) -> _Country:
         return _Country()
     stems = _name_stems(name, words)
     bare = tuple(stem for stem in stems if stem not in words.nationality_stems) or stems
-    table = _countries(words)
+    table = _country_by_stems(words)
     return table.get(stems) or table.get(bare) or _Country()
 
 
 @cache
-def _countries(words: Language) -> Mapping[Stems, _Country]:
+def _country_by_stems(words: Language) -> Mapping[Stems, _Country]:
     """Each country of CLDR or the language's data by the stems of its names and adjectives."""
     in_scripts = [territory_names(code) for code in scripts_of(words.code)]
     in_english, english = territory_names("en"), bundled_demonyms()
@@ -152,7 +152,7 @@ def _countries(words: Language) -> Mapping[Stems, _Country]:
     return table
 
 
-def _base_of_place(name: str, words: Language) -> str:
+def _base_shared_with_adjective(name: str, words: Language) -> str:
     """The beginning that a place and its adjective share: "kaliforn"; "" where the language has no rule."""
     if not words.derived or not name[:1].isupper() or " " in name:
         return ""
@@ -169,7 +169,7 @@ def _strip_derivation(stem: str, words: Language) -> str:
 
 
 @MATCHING.memoize(1 << 14)
-def _short_names(name: str, words: Language) -> tuple[Stems, ...]:
+def _names_without_kind(name: str, words: Language) -> tuple[Stems, ...]:
     """The characters of a name without a final word for its kind (カリフォルニア州), in scripts without spaces."""
     if not words.derived or name[:1].isascii() or " " in name:
         return ()

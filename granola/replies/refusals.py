@@ -64,7 +64,7 @@ def refusal(text: str, code: str = "en") -> Refusal | None:
     """
     if not any(character.isalnum() for character in text):
         return Refusal("abstain:empty", "", False)
-    codes = _codes(code)
+    codes = _languages_read(code)
     whole = plain(text.strip())
     if len(whole) <= SHORT and (rule := _rule_of_beginning(whole, codes[0])) == "abstain:no-answer":
         return Refusal(rule, "", False)  # "k. A." is one sentence
@@ -136,15 +136,14 @@ def _rule_of_beginning(sentence: str, code: str) -> str | None:
     for reading in (bare, bare[start:].lstrip(_BEFORE)) if start else (bare,):
         reading = reading.rstrip(_AFTER)
         if _any_beginning(code).match(reading):  # one expression for most answers, not nine
-            return next(
-                f"abstain:{name}" for name in _data(code)["declines"] if wording(code, "declines", name).match(reading)
-            )
+            rules = _declining_words(code)["declines"]
+            return next(f"abstain:{rule}" for rule in rules if wording(code, "declines", rule).match(reading))
     return None
 
 
 def _beginnings(code: str) -> str:
     """The alternatives of all expressions that begin a refusal in a language."""
-    return "|".join(_expression(code, "declines", name) for name in _data(code)["declines"])
+    return "|".join(_expression(code, "declines", name) for name in _declining_words(code)["declines"])
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
@@ -192,14 +191,16 @@ def languages() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
-def _codes(code: str) -> tuple[str, ...]:
-    """The languages in which an answer in that of `code` is read: its own, where it has a file, and English."""
+def _languages_read(code: str) -> tuple[str, ...]:
+    """The codes of the languages whose refusals are recognised in an answer: that of `code`, if it has a file, and
+    English.
+    """
     own = (one for one in fallback_chain(code.lower()) if one in languages())
     return tuple(dict.fromkeys((next(own, "en"), "en")))
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
-def _data(code: str) -> dict[str, Any]:
+def _declining_words(code: str) -> dict[str, Any]:
     data: dict[str, Any] = orjson.loads((_FOLDER / f"{code}.json").read_bytes())
     return data
 
@@ -217,15 +218,15 @@ def wording(code: str, *keys: str, folded: bool = True) -> re.Pattern[str]:
 
 
 def _expression(code: str, *keys: str, folded: bool = True) -> str:
-    """The text of `wording`."""
-    given: Any = _data(code)
+    """The pattern that `wording` compiles, as text."""
+    given: Any = _declining_words(code)
     for key in keys:
         given = given.get(key, {})
     if not given:
         return r"(?!)"
     text = given if isinstance(given, str) else "|".join(f"(?:{one})" for one in given)
     for _ in range(6):  # parts may contain parts, up to six deep
-        for part, pattern in _data(code).get("parts", {}).items():
+        for part, pattern in _declining_words(code).get("parts", {}).items():
             text = text.replace(f"<{part}>", pattern)
     return re.sub(r"[^\x00-\x7f]+", lambda letters: plain(letters[0]), text) if folded else text
 
@@ -314,8 +315,8 @@ def _deflecting_rule(sentence: str, code: str) -> str | None:
 
 
 def _main_clauses(plain: str, code: str) -> Sequence[str] | None:
-    """The possible main clauses after "While ...,"; empty where the concession states more than what the sources
-    contain.
+    """The possible main clauses after "While ...,"; empty where the concession is about anything but the contents of
+    the sources.
 
     None for a sentence without a concession.
     """

@@ -63,7 +63,7 @@ def read_reply(raw: str) -> ModelReply:
     return ModelReply(raw=raw, answer=answer, cuts=tuple(cuts), unfinished=unfinished and not answer)
 
 
-def outer_text(raw: str) -> str:
+def text_without_wrapping(raw: str) -> str:
     """A judge's reply without thoughts, the tokens of a chat template, further turns, a box or a fence around it."""
     text, _ = without_thoughts_and_if_cut(raw)
     for rule in (first_model_turn, _answer_tag_content, _before_next_turn, _box_content, _fence_content):
@@ -91,13 +91,13 @@ def _label_words() -> dict[str, list[str]]:
     return data
 
 
-def _any_of(*groups: str) -> str:
+def _alternatives(*groups: str) -> str:
     """A pattern for the words of groups, longer ones first."""
     words = {word for group in groups for word in _label_words()[group]}
     return "|".join(re.escape(word).replace(r"\ ", " ") for word in sorted(words, key=lambda word: (-len(word), word)))
 
 
-_FINAL_WORDS = rf"(?:(?:{_any_of('final')})(?:\s|(?<=[\u3040-\u9fff])))*"
+_FINAL_WORDS = rf"(?:(?:{_alternatives('final')})(?:\s|(?<=[\u3040-\u9fff])))*"
 _BEGINS = r"(?:#{1,6} ?|\*\*|__|[-*] )?+"  # marks allowed before a label
 _COLON = r"\s?(?:\*\*|__)?\s?[:：]\s?(?:\*\*|__)?\s*+"
 
@@ -116,7 +116,7 @@ def _answer_tag_content(text: str) -> str:
     return text[start : end if end >= 0 else len(text)].strip()
 
 
-_QUESTION_WORDS = _any_of("question")
+_QUESTION_WORDS = _alternatives("question")
 _ASKED_AGAIN = re.compile(  # a label for questions, followed by a question, which base models go on to write
     rf"(?<=\S)\s++(?:#{{1,6}} |\*\*|[-*] )?+(?:{_QUESTION_WORDS})(?: ?\d{{1,3}})?(?:\*\*)?\s?[:：](?:\*\*)?\s*+"
     r"(?![\"“„«])[^\n?？؟]{3,300}[?？؟]",
@@ -124,14 +124,14 @@ _ASKED_AGAIN = re.compile(  # a label for questions, followed by a question, whi
 )
 _NEXT_TURN = re.compile(
     rf"(?<=\S)(?:[^\S\n]*+\n\s*+[-*_=]{{3,}})?[^\S\n]*+\n\s*+{_BEGINS}(?:"
-    rf"(?:{_QUESTION_WORDS}|{_any_of('turn')})(?: ?\d{{1,3}})?(?:\*\*)?\s?[:：]"
+    rf"(?:{_QUESTION_WORDS}|{_alternatives('turn')})(?: ?\d{{1,3}})?(?:\*\*)?\s?[:：]"
     # a numbered question follows an answer, not the start of the text or another question of the same thought
     r"|Q\.\s|(?<!\?\n)(?!1[.)])(?:\d{1,2}[.)]\s++)[^\n?]{3,200}\?[^\S\n]*+(?:\n|\Z))",
     re.IGNORECASE,
 )
 
 
-def _before(pattern: re.Pattern[str], text: str) -> str:
+def _text_before(pattern: re.Pattern[str], text: str) -> str:
     """The text before a label that the pattern finds."""
     found = pattern.search(text) if ":" in text or "：" in text else None
     return text[: found.start()] if found else text
@@ -148,7 +148,7 @@ _ECHO = re.compile(  # the question, where the model repeats it first
 )
 
 _REMARK = re.compile(  # a labelled explanation, note or confidence
-    rf"(?<=\S)\s++(?:{_BEGINS}(?:{_any_of('remark')}){_COLON}|(?<=\n){_BEGINS}\(?(?:{_any_of('remark_on_a_line')}){_COLON})",
+    rf"(?<=\S)\s++(?:{_BEGINS}(?:{_alternatives('remark')}){_COLON}|(?<=\n){_BEGINS}\(?(?:{_alternatives('remark_on_a_line')}){_COLON})",
     re.IGNORECASE,
 )
 
@@ -186,9 +186,9 @@ def _box_content(text: str) -> str:
 
 # Labels before an answer, with a colon: "answer", or the kind of the thing asked for ("Location").
 _LABELS = re.compile(
-    rf"{_FINAL_WORDS}(?:{_any_of('answer')})(?: (?:{_any_of('final')}))?(?: is)?|option [a-j]|[a-j]"
-    rf"|(?:(?:{_any_of('kind')}|the|of|and)(?:['’]s)?(?:\s+|\Z))+"
-    rf"|{_any_of('kind_in_other_languages')}|assistant|bot|ai",
+    rf"{_FINAL_WORDS}(?:{_alternatives('answer')})(?: (?:{_alternatives('final')}))?(?: is)?|option [a-j]|[a-j]"
+    rf"|(?:(?:{_alternatives('kind')}|the|of|and)(?:['’]s)?(?:\s+|\Z))+"
+    rf"|{_alternatives('kind_in_other_languages')}|assistant|bot|ai",
     re.IGNORECASE,
 )
 
@@ -201,7 +201,7 @@ def is_label(text: str) -> bool:
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")  # JSON escapes can contain half of a surrogate pair
 
 
-def _field_of_json(text: str) -> str:
+def _answer_in_json(text: str) -> str:
     """The only string in a text of JSON, or the one under the key of an answer; also of a Python literal."""
     bare = text.strip()
     if bare[:1] not in ("{", '"', "[", "'") or bare[-1:] not in ("}", '"', "]", "'"):
@@ -228,8 +228,8 @@ def _field_of_json(text: str) -> str:
 
 
 _FINAL = re.compile(
-    rf"[^\S\n]*+(?:{_BEGINS}(?:(?:{_any_of('final')})\s?)*(?:{_any_of('answer')})(?: is)?{_COLON}(?=\S)"
-    rf"|(?:#{{1,6}} ?|\*\*){_FINAL_WORDS}(?:{_any_of('answer')})(?:\*\*)?[^\S\n]*+\n\s*+(?=\S))|####\s++(?=\S)",
+    rf"[^\S\n]*+(?:{_BEGINS}(?:(?:{_alternatives('final')})\s?)*(?:{_alternatives('answer')})(?: is)?{_COLON}(?=\S)"
+    rf"|(?:#{{1,6}} ?|\*\*){_FINAL_WORDS}(?:{_alternatives('answer')})(?:\*\*)?[^\S\n]*+\n\s*+(?=\S))|####\s++(?=\S)",
     re.IGNORECASE,
 )
 _LINE = re.compile(r"^(?=\S)|^(?=[^\S\n]{1,8}\S)", re.MULTILINE)
@@ -246,7 +246,7 @@ def _after_final_answer(text: str) -> str:
 
 _OFFERED = re.compile(r"(?<![^\s*])(?:[Oo]ption |[Cc]hoice )?\(?([A-J])(?:[).:]| is| =)(?:\*\*)?\s+")
 _CHOSEN = re.compile(
-    rf"(?i:\b(?:{_any_of('answer')}|choose|chose|pick|select|go(?:ing)? with|(?:choice|option)(?= is|:))\b"
+    rf"(?i:\b(?:{_alternatives('answer')}|choose|chose|pick|select|go(?:ing)? with|(?:choice|option)(?= is|:))\b"
     r"(?:\s*\b(?:is|be|would|must|the|option|letter|most likely)\b|[\s:：*(])*)([A-J])(?![\w'’]|, [A-J]| and)"
 )
 
@@ -295,13 +295,13 @@ RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("turn", first_model_turn),
     ("tag", _answer_tag_content),
     ("echo", lambda text: _ECHO.sub("", text)),
-    ("next-question", lambda text: _before_next_turn(_before(_ASKED_AGAIN, text))),
+    ("next-question", lambda text: _before_next_turn(_text_before(_ASKED_AGAIN, text))),
     ("boxed", _box_content),
     ("fence", _fence_content),
-    ("json", _field_of_json),
+    ("json", _answer_in_json),
     ("option", _chosen_option),
     ("final-answer", _after_final_answer),
-    ("remark", lambda text: _before(_REMARK, text)),
+    ("remark", lambda text: _text_before(_REMARK, text)),
     ("label", _without_label),
 )
 """The rules after the one for thoughts, in order; each takes a text and returns the part to keep."""

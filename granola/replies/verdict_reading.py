@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Generic, TypeVar
 
-from granola.replies.reply import outer_text
+from granola.replies.reply import text_without_wrapping
 
 Label = TypeVar("Label")
 LONGEST = 50_000  # characters of a reply that are read
@@ -90,9 +90,9 @@ def read_verdict(
     differ, those that announce a final verdict count, else those with a word for a verdict, else those that state one,
     and all of these must agree.
     """
-    wordings = _wordings(labels, affirming)
-    text = outer_text(reply)[:LONGEST]
-    if (of_json := _verdict_fields(text)) is not None:
+    wordings = _compile_wordings(labels, affirming)
+    text = text_without_wrapping(reply)[:LONGEST]
+    if (of_json := _json_verdict_texts(text)) is not None:
         found = {one for value in of_json if (one := _agreed_verdict(value, wordings)) is not None}
         return found.pop() if len(found) == 1 else None
     return _agreed_verdict(text, wordings)
@@ -106,8 +106,8 @@ def read_numbered_verdicts(
     None where a line is missing or in doubt, or where another line contradicts it. Arguments as in `read_verdict`; no
     wording may be a number.
     """
-    wordings = _wordings(labels, affirming)
-    text = outer_text(reply)[:LONGEST]
+    wordings = _compile_wordings(labels, affirming)
+    text = text_without_wrapping(reply)[:LONGEST]
     found: dict[int, set[Label | None]] = {}
     for line in _NUMBERED.finditer(text):
         read = _agreed_verdict(line["words"], wordings)
@@ -129,7 +129,7 @@ class _Wordings(Generic[Label]):
     affirming: Collection[Label]
 
 
-def _wordings(labels: Mapping[Label, Iterable[str]], affirming: Collection[Label]) -> _Wordings[Label]:
+def _compile_wordings(labels: Mapping[Label, Iterable[str]], affirming: Collection[Label]) -> _Wordings[Label]:
     verdicts = {_wording_key(wording): label for label, of_label in labels.items() for wording in of_label}
     any_wording, statement = _patterns(tuple(verdicts))
     return _Wordings(verdicts=verdicts, any_wording=any_wording, statement=statement, affirming=affirming)
@@ -228,7 +228,7 @@ _FIELD = re.compile(
 )
 
 
-def _verdict_fields(text: str) -> list[str] | None:
+def _json_verdict_texts(text: str) -> list[str] | None:
     """The texts under keys for a verdict in a JSON object; None where the text is no JSON object."""
     bare = text.strip()
     if bare[:1] != "{":

@@ -138,7 +138,7 @@ def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFi
     if not isinstance(matcher, JudgeMatcher):
         return
     failed = matcher.prepare(
-        matcher.item(said.text, names_of(row, standard), row.question)
+        matcher.case_of_prediction(said.text, names_of(row, standard), row.question)
         for row in rows
         if (said := given.predictions.get(row.id)) is not None
     )
@@ -359,13 +359,13 @@ def item_f1(
     rows: Sequence[TieredRow], predictions: Mapping[str, Prediction], standard: Standard = "aliases"
 ) -> list[ItemF1]:
     """The token-F1 of every row that has a prediction, in the order of the rows; `standard`: see `names_of`."""
-    from granola.matching.squad import level_f1
+    from granola.matching.squad import best_f1_with_marks
     from granola.replies.refusals import abstention
 
     return [
         ItemF1(
             id=row.id,
-            levels=tuple(level_f1(prediction.text, names) for names in names_of(row, standard)),
+            levels=tuple(best_f1_with_marks(prediction.text, names) for names in names_of(row, standard)),
             abstained=abstention(prediction.text, language_of(row) or "en") is not None,
         )
         for row in rows

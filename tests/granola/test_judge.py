@@ -13,7 +13,7 @@ from abstraction.models.spec import open_model
 from granola.errors import MatcherError
 from granola.matching import matcher
 from granola.matching.matchers import MatchCase
-from granola.matching.model_judge import JudgeMatcher, read_prompts, verdict_of, words_of
+from granola.matching.model_judge import JudgeMatcher, allowed_replies, read_judge_reply, read_prompts
 from tests.command_line import run_granola
 
 LEVELS = (("Honolulu",), ("Hawaii", "HI"), ("United States",))
@@ -30,12 +30,12 @@ def recorded(folder: Path, replies: dict[MatchCase, list[str]]) -> Path:
             "question": item.question or "not given",
             "levels": [f"{n}: {' | '.join(names)}" for n, names in enumerate(item.levels, start=1)],
             "prediction": item.prediction,
-            "words": ", ".join(words_of(item)),
+            "words": ", ".join(allowed_replies(item)),
         }
         messages = [{"role": m.role, "content": m.content} for m in prompts["judge"].fill(slots)]
         for number, answer in enumerate(answers):
             if number:
-                problem = f"expected one of {', '.join(words_of(item))}"
+                problem = f"expected one of {', '.join(allowed_replies(item))}"
                 again = prompts["again"].fill({"problem": problem})
                 messages = [*messages, {"role": "assistant", "content": answers[0]}]
                 messages += [{"role": m.role, "content": m.content} for m in again]
@@ -53,14 +53,14 @@ def recorded(folder: Path, replies: dict[MatchCase, list[str]]) -> Path:
     ],
 )
 def test_the_offered_words_are_verdicts(reply: str, level: int | None, rule: str, abstained: bool) -> None:
-    found = verdict_of(ITEM, reply)
+    found = read_judge_reply(ITEM, reply)
     assert (found.level, found.rule, found.abstained) == (level, rule, abstained)
 
 
 @pytest.mark.parametrize("reply", ["4", "0", "level 4", "", "2 or 3", "right", "not wrong"])
 def test_any_other_word_is_none(reply: str) -> None:
     with pytest.raises(ReplyError, match="expected one of 1, 2, 3, wrong, abstains"):
-        verdict_of(ITEM, reply)
+        read_judge_reply(ITEM, reply)
 
 
 def test_verdicts_are_replayed_and_a_bad_word_is_asked_about_once_more(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_a_judge_from_recorded_answers(tmp_path: Path) -> None:
     ("options", "told"),
     [
         (["--matcher", "rule"], "did you mean 'rules'"),
-        (["--matcher", "rules:0.5"], "a threshold is that of f1"),
+        (["--matcher", "rules:0.5"], "only f1 or f1-published takes a threshold"),
         (["--matcher", "judge"], "asks a model; name it: judge:openai:URL#NAME"),
         (["--matcher", "judge:gpt"], "names no kind of model"),
         (["--language", " "], "read in de, en, es, fr, it and those of Unicode CLDR, or a kind as de-at"),

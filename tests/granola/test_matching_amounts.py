@@ -8,7 +8,7 @@ import pytest
 
 from abstraction.text.language.amounts import amounts, number_word_reader, whole_amount
 from abstraction.text.language.languages import language
-from granola.matching.value_claims import place
+from granola.matching.value_claims import place_on_ladder
 
 with_digits = number_word_reader(language("en")).number_words_to_digits
 
@@ -84,11 +84,11 @@ LADDER = ["8,849 m", "about 8,850 m", "about 8,800 m", "about 9,000 m"]
 )
 def test_amounts_are_placed_on_a_ladder(said: str, level: int | None, how: str) -> None:
     ladder: Any = [[whole_amount(tier)] for tier in LADDER]
-    placing = place(amounts(said)[0], ladder)
+    placing = place_on_ladder(amounts(said)[0], ladder)
     assert placing is not None
-    assert (placing.level, placing.how) == (level, how)
+    assert (placing.level, placing.relation) == (level, how)
 
 
 def test_amounts_of_other_units_do_not_compare() -> None:
     ladder: Any = [[whole_amount("8,849 m")]]
-    assert place(amounts("8,849 feet")[0], ladder) is None
+    assert place_on_ladder(amounts("8,849 feet")[0], ladder) is None

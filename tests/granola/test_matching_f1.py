@@ -192,7 +192,7 @@ def test_help_and_service_list_the_registered_matchers() -> None:
     told = {one.field: one.setting.help for one in settings_of(Score)}
     assert all(name in told["matcher"] for name in matchers.MATCHERS)
     assert matchers.matcher_names(with_setting="tau") == "f1 or f1-published"
-    assert matchers.matcher_names(asking=False) == "rules, f1, f1-published or em"
+    assert matchers.matcher_names(asks_a_model=False) == "rules, f1, f1-published or em"
 
 
 def test_the_registry_loads_no_matcher() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from granola.matching.similar_names import compatible, whole_person
+from granola.matching.similar_names import may_be_same_person, person_of_name
 
 
 @pytest.mark.parametrize(
@@ -25,8 +25,8 @@ from granola.matching.similar_names import compatible, whole_person
     ],
 )
 def test_names_of_one_person(one: str, other: str, same: bool) -> None:
-    first, second = whole_person(one), whole_person(other)
+    first, second = person_of_name(one), person_of_name(other)
     assert first is not None
     assert second is not None
     assert first.family == second.family
-    assert compatible(first, second) == compatible(second, first) == same
+    assert may_be_same_person(first, second) == may_be_same_person(second, first) == same

@@ -90,7 +90,7 @@ def predictions(**changed: object) -> list[object]:
     [
         (["--matcher", "rule"], "did you mean 'rules'"),
         (["--matcher", "f1:2"], "below 1"),
-        (["--matcher", "em:0.5"], "a threshold is that of f1"),
+        (["--matcher", "em:0.5"], "only f1 or f1-published takes a threshold"),
         (["--lambda", "-1"], "lambda is -1"),
         (["--resamples", "9"], "allowed: 10 to 100000"),
         (["--resamples", "100001"], "allowed: 10 to 100000"),
