@@ -15,7 +15,7 @@ from sklearn.model_selection import GroupKFold
 
 from granola.evidence.attribution.attribution_task import AttributionSample, read_samples, scores_of, verdict_row
 from granola.evidence.attribution.trained_evaluator import TrainedEvaluator
-from granola.evidence.evidence_task import Forming
+from granola.evidence.evidence_task import EstimateSettings
 
 SETS = {"AttributionBench": "attributionbench_dev", "FactcheckGPT": "factcheckgpt_claim_evidence_stance"}
 Samples = Sequence[AttributionSample]
@@ -43,7 +43,7 @@ def _judged(train: Samples, test: Samples) -> list[dict[str, Any]]:
 def tell(title: str, rows: Sequence[dict[str, Any]]) -> None:
     """The figures of one test, a line each."""
     print(f"{title}: {len(rows):,}")
-    for name, figure in scores_of(rows, Forming(resamples=100)).items():
+    for name, figure in scores_of(rows, EstimateSettings(resamples=100)).items():
         if name.endswith(("macro-F1", " F1")) or name == "micro-F1":
             print(f"  {name:26}{figure.value:.3f}")
 

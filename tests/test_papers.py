@@ -9,7 +9,7 @@ from pathlib import Path
 from granola.base.settings import settings_of
 from granola.commands.command_list import VERBS, command_class
 from granola.evidence.grounding.grounded_rows import QUESTION_FIGURES
-from granola.evidence.verdict_rows import published
+from granola.evidence.verdict_rows import published_figures
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "reference" / "papers.md"
 ROW = re.compile(
@@ -28,9 +28,9 @@ def check(command: str) -> None:
         assert word in settings, (command, word)
         value = words[at + 1] if at + 1 < len(words) else ""
         if word == "--table":
-            assert value in published().tables, command
+            assert value in published_figures().tables, command
         if word == "--figure" and value.islower():
-            assert value in {*published().figures, *QUESTION_FIGURES}, command
+            assert value in {*published_figures().figures, *QUESTION_FIGURES}, command
 
 
 def test_every_command_of_the_table_exists() -> None:

@@ -31,7 +31,7 @@ from kg.store import is_address, open_store
 
 if TYPE_CHECKING:
     from granola.evidence.attribution.attribution_task import AttributionSample
-    from granola.evidence.attribution.evaluators import EvaluatorWords
+    from granola.evidence.attribution.evaluators import EvaluatorOpener
 
 Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
 FOR_TESTING = 0.15  # share of the samples in the test set, as in the paper (Table 4)
@@ -80,14 +80,14 @@ class AttributionEvaluate(Command["VerdictsReport"]):
 
     def run(self) -> VerdictsReport:
         """Judge and score. Raises UsageError for settings that do not go together."""
-        from granola.evidence.attribution.evaluators import EvaluatorWords, PremiseIs
+        from granola.evidence.attribution.evaluators import EvaluatorOpener, PremiseIs
 
-        words = EvaluatorWords(
+        opener = EvaluatorOpener(
             examples=self.examples, shots=self.shots, seed=self.seed, premise=PremiseIs(self.premise),
-            prompts=self.prompts, chat=lambda word: open_model(word, self.out, [self.samples]),
+            prompts=self.prompts, chat=lambda spec: open_model(spec, self.out, [self.samples]),
         )  # fmt: skip
         # Before any work: an unknown evaluator must not appear after an hour of another.
-        words.check(self.evaluator)
+        opener.check_specs(self.evaluator)
         if not self.evaluator:
             raise UsageError("name an --evaluator, as graph=snapshot.sqlite; see --help")
         with writing(self.out, inputs=[self.samples], force=self.force):
@@ -99,7 +99,7 @@ class AttributionEvaluate(Command["VerdictsReport"]):
                 # Sorted: the drawn samples keep the order of the file.
                 drawn = sorted(random.Random(f"evaluate {self.seed}").sample(range(len(samples)), self.limit))
                 samples = [samples[at] for at in drawn]
-            rows, signatures = self._judge(words, samples, _unanimous_labels(self.people, rejected))
+            rows, signatures = self._judge(opener, samples, _unanimous_labels(self.people, rejected))
             told = self._score(rows, signatures, rejected)
             if self.out is not None:
                 write_records(rows, self.out, format="jsonl")
@@ -110,21 +110,21 @@ class AttributionEvaluate(Command["VerdictsReport"]):
         return told
 
     def _judge(
-        self, words: EvaluatorWords, samples: Sequence[AttributionSample], people: Mapping[str, str]
+        self, opener: EvaluatorOpener, samples: Sequence[AttributionSample], people: Mapping[str, str]
     ) -> tuple[list[dict[str, Any]], list[str]]:
         """The rows of every evaluator and sample, and the signatures of evaluators."""
         from granola.evidence.attribution.attribution_task import Category, verdict_row
 
         # FActScore is defined on these alone.
         partial = [sample for sample in samples if sample.category is Category.PARTIAL]
-        kinds = [word.partition("=")[0] for word in self.evaluator]
+        kinds = [spec.partition("=")[0] for spec in self.evaluator]
         rows: list[dict[str, Any]] = []
         signatures: list[str] = []
-        for word, kind in zip(self.evaluator, kinds, strict=True):
+        for spec, kind in zip(self.evaluator, kinds, strict=True):
             # The kind alone is shorter; two evaluators of a kind need the whole word.
-            name = kind if kinds.count(kind) == 1 else word
+            name = kind if kinds.count(kind) == 1 else spec
             with ExitStack() as stack:
-                evaluator = words.open(word, stack)
+                evaluator = opener.open(spec, stack)
                 judgements = list(evaluator.judge(samples))
                 asked = zip(partial, evaluator.fact_verdicts(partial), strict=True) if self.facts else ()
                 facts_of = {sample.id: facts for sample, facts in asked}
@@ -141,10 +141,10 @@ class AttributionEvaluate(Command["VerdictsReport"]):
         self, rows: Sequence[dict[str, Any]], signatures: Sequence[str], rejected: list[RejectedRow]
     ) -> VerdictsReport:
         from granola.evidence.attribution.attribution_task import BY_PEOPLE
-        from granola.evidence.evidence_task import Forming
+        from granola.evidence.evidence_task import EstimateSettings
         from granola.evidence.verdict_rows import VerdictRows
 
-        given = VerdictRows.of(rows, Forming(resamples=self.resamples, seed=self.seed))
+        given = VerdictRows.of(rows, EstimateSettings(resamples=self.resamples, seed=self.seed))
         report = given.report()
         four = [own for own in report.values() if "micro-F1" in own]
         points = [(own["micro-F1"].value, own[BY_PEOPLE].value) for own in four if BY_PEOPLE in own]
@@ -154,10 +154,11 @@ class AttributionEvaluate(Command["VerdictsReport"]):
         if len({one for one, _ in points}) > 1 < len({one for _, one in points}) and len(points) > 2:
             r = correlation(*zip(*points, strict=True))
             notes.append(f"Pearson's r of micro-F1 by automatic and by people's labels: {r:.3f} (paper: 0.97)")
+        scores = ("micro-F1", *(("two-way micro-F1",) if len(four) < len(report) else ()))
         return VerdictsReport(
-            signature="|".join([f"n:{len(rows)}", str(given.forming), *(f"judge:[{one}]" for one in signatures)]),
+            signature="|".join([f"n:{len(rows)}", str(given.settings), *(f"judge:[{one}]" for one in signatures)]),
             report=report, notes=notes, rejected=rejected, files=[self.out] if self.out is not None else [],
-            tests=[*given.tests("micro-F1"), *(given.tests("two-way micro-F1") if len(four) < len(report) else ())],
+            tests=[test for score in scores for test in given.paired_tests(score)],
         )  # fmt: skip
 
     def show(self, result: VerdictsReport) -> None:
@@ -252,8 +253,8 @@ class AttributionBuild(Command[Mapping[str, Any]]):
         from granola.evidence.attribution.benchmark_building import (
             CategoryShares,
             SampleMaker,
-            in_paper_shares,
-            split,
+            split_by_subject,
+            subset_in_paper_shares,
             write_benchmark,
         )
         from granola.evidence.attribution.sample_queries import DAMAGED, mined_queries, read_queries
@@ -279,7 +280,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
                 why = f"{rejected[0].source}: {rejected[0].reason}" if rejected else "; ".join(reasons[:2])
                 raise UsageError(f"no sample can be made: {why or 'there is no query'}")
             built = maker.counts + Counter({f"row not read: {reason}": n for reason, n in unread.items()})
-            chosen = in_paper_shares(samples, seed=self.seed) if self.shares == "paper" else samples
+            chosen = subset_in_paper_shares(samples, seed=self.seed) if self.shares == "paper" else samples
             built["sample left out: more of its kind than the paper's shares"] = len(samples) - len(chosen)
             # After the selection, so that no call is spent on samples that are dropped.
             chosen, wording = self._reword(chosen, built)
@@ -289,8 +290,8 @@ class AttributionBuild(Command[Mapping[str, Any]]):
                 "Version": f"granola-ladders {__version__}",
             }
             statistics = write_benchmark(
-                resolved(self.out), split(chosen, test=FOR_TESTING, seed=self.seed), facts=facts, built=built,
-                made=made, wording=wording, rejected=rejected,
+                resolved(self.out), split_by_subject(chosen, test=FOR_TESTING, seed=self.seed), facts=facts,
+                outcomes=built, origin=made, wording=wording, rejected=rejected,
             )  # fmt: skip
         return {"built": built, "statistics": statistics, "damaged": unread[DAMAGED]}
 
@@ -343,11 +344,11 @@ class AttributionAudit(Command[Mapping[str, Any]]):
 
     def run(self) -> Mapping[str, Any]:
         """Counts by kind of text and label, and rejected rows. Raises UsageError where no sample has facts."""
-        from granola.evidence.attribution.sample_texts import COVERAGE, text_items
+        from granola.evidence.attribution.sample_texts import COVERAGE, coverage_sheet_items
 
         rejected: list[RejectedRow] = []
         counts: dict[str, Counter[str]] = {"citation": Counter(), "question": Counter()}
-        for item in text_items(_samples_in(self.files, rejected)):
+        for item in coverage_sheet_items(_samples_in(self.files, rejected)):
             counts[item["kind"]][item[COVERAGE.field]] += 1
         if not any(counts.values()):
             raise UsageError(f"{self.files[0]}: no sample with facts in it; name a file of granola attribution build")

@@ -86,7 +86,7 @@ class Experiment(Command[ExperimentDone]):
 
     def run(self) -> ExperimentDone:
         """Do what is not done yet, and score all systems. Raises UsageError before any model is asked."""
-        from granola.report.charts import check_drawing
+        from granola.report.charts import check_matplotlib
 
         tiered, systems, scoring = read_plan(self.file, self.out / PREDICTIONS)
         shared: dict[str, Any] = {
@@ -97,7 +97,7 @@ class Experiment(Command[ExperimentDone]):
         # Before any model is asked: answers cost time and money.
         comparing.check()
         if not self.no_report:
-            check_drawing()
+            check_matplotlib()
         with lock_output(self.out):
             if self.out.exists() and not self.out.is_dir():
                 raise UsageError(f"{self.out} is no folder; --out takes one, which is made")

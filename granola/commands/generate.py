@@ -142,7 +142,7 @@ class Generate(RowsCommand):
                 for number, completion in enumerate(result.completions):
                     if self.target is Target.KNOWLEDGE:
                         text = visible_text(completion.text)
-                        made = {"knowledge": text, "reference": item.right_text, "candidate": number}
+                        made = {"knowledge": text, "reference": item.right_knowledge, "candidate": number}
                     else:
                         answer = read_reply(completion.text).answer.strip()
                         made = {"answer": answer, "candidate": number or item.candidate}

@@ -138,7 +138,7 @@ class GroundingJudge(RowsCommand):
 
     def _judge(self, kind: str, output: RowsOutput, stack: ExitStack) -> AnswerJudge:
 
-        from granola.evidence.attribution.evaluators import EvaluatorWords
+        from granola.evidence.attribution.evaluators import EvaluatorOpener
         from granola.evidence.grounding import answer_judging
         from granola.evidence.grounding.answer_judging import AnswerJudge
 
@@ -150,13 +150,13 @@ class GroundingJudge(RowsCommand):
             assert chat is not None
             sentences: SentenceJudge = answer_judging.ChatSentenceJudge(model=chat, prompts=prompts)
         else:
-            words = EvaluatorWords(
-                chat=lambda word: open_model(word, output.named_path, output.inputs),
+            opener = EvaluatorOpener(
+                chat=lambda spec: open_model(spec, output.named_path, output.inputs),
                 temperature=answer_judging.TEMPERATURE,
             )
-            words.check([kind])
+            opener.check_specs([kind])
             apart = kind.partition("=")[0] in answer_judging.ONE_PASSAGE_KINDS
-            sentences = answer_judging.EvaluatorSentenceJudge(evaluator=words.open(kind, stack), apart=apart)
+            sentences = answer_judging.EvaluatorSentenceJudge(evaluator=opener.open(kind, stack), apart=apart)
         return AnswerJudge(
             sentences=sentences, chat=chat, asks_deflection=self.ask_deflection, language=self.language,
             prompts=prompts,

@@ -187,7 +187,7 @@ class Verdicts(Command["VerdictsReport"]):
 
     def run(self) -> VerdictsReport:
         """Read, score and write. Raises UsageError for what does not go together, and for nothing to show."""
-        from granola.evidence.evidence_task import Forming
+        from granola.evidence.evidence_task import EstimateSettings
         from granola.evidence.grounding import grounded_rows
         from granola.evidence.verdict_rows import VerdictRows, read_verdicts
 
@@ -198,11 +198,11 @@ class Verdicts(Command["VerdictsReport"]):
         files = [] if self.out is None else [self.out, *(Path(f"{self.out}{side}") for side in sides)]
         with writing(self.out, inputs=self.judged, sides=[RECORD_SUFFIX, *sides], force=self.force):
             # Questions have no verdicts yet: only their counts can be reported.
-            if self.figure in grounded_rows.QUESTION_FIGURES or grounded_rows.has_questions(self.judged[0]):
+            if self.figure in grounded_rows.QUESTION_FIGURES or grounded_rows.has_grounded_questions(self.judged[0]):
                 report = self._question_report(rejected)
             else:
-                forming = Forming(resamples=self.resamples, rules=self.rule)
-                given = VerdictRows.of(read_verdicts(self.judged, on_reject=rejected.append), forming)
+                settings = EstimateSettings(resamples=self.resamples, rules=self.rule)
+                given = VerdictRows.of(read_verdicts(self.judged, on_reject=rejected.append), settings)
                 report = self._verdicts_report(given)
             report = replace(report, files=files, rejected=rejected)
             if self.out is not None:
@@ -212,11 +212,11 @@ class Verdicts(Command["VerdictsReport"]):
     def _check_options(self) -> None:
         """Raise UsageError for an unknown table or figure, and for an output of nothing."""
         from granola.evidence.grounding import grounded_rows
-        from granola.evidence.verdict_rows import published
+        from granola.evidence.verdict_rows import published_figures
 
         for name, value, known in (
-            ("--figure", self.figure, sorted({*published().figures, *grounded_rows.QUESTION_FIGURES})),
-            ("--table", self.table, [*published().tables]),
+            ("--figure", self.figure, sorted({*published_figures().figures, *grounded_rows.QUESTION_FIGURES})),
+            ("--table", self.table, [*published_figures().tables]),
         ):
             if value is not None and value not in known:
                 raise UsageError(f"{name} is {value!r}; allowed: {', '.join(known)}")
@@ -235,13 +235,13 @@ class Verdicts(Command["VerdictsReport"]):
 
     def _verdicts_report(self, given: VerdictRows) -> VerdictsReport:
         from granola.evidence.knowledge import knowledge_task
-        from granola.evidence.verdict_rows import BY_NAME, FilledTable, pool_judges, published
+        from granola.evidence.verdict_rows import BY_NAME, FilledTable, pool_judges, published_figures
 
         pool = pool_judges(given) if self.pool else None
         # Pooled rows replace those of the judges in everything that follows.
         if pool is not None:
             given = replace(given, rows=pool.rows)
-        table = published().tables[self.table] if self.table is not None else None
+        table = published_figures().tables[self.table] if self.table is not None else None
         if table is not None and table.task != given.task.name:
             made_by = BY_NAME[table.task].made_by
             raise UsageError(f"{self.judged[0]} has no row of {made_by}, of which --table {self.table} is")
@@ -252,7 +252,7 @@ class Verdicts(Command["VerdictsReport"]):
         chosen = None
         if self.best is not None:
             gamma = knowledge_task.parse_coefficients(self.quality)
-            chosen = knowledge_task.choose_texts(given.rows, self.best, gamma, given.forming)
+            chosen = knowledge_task.choose_texts(given.rows, self.best, gamma, given.settings)
         panels = given.panels(plan) if plan.x else []
         report = given.report()
         known = {name for scores in report.values() for name in scores}
@@ -266,20 +266,21 @@ class Verdicts(Command["VerdictsReport"]):
         head = [f"table:{self.table}"] if table is not None else []
         return VerdictsReport(
             signature="|".join([*head, f"n:{len(given.rows)}", given.signature(panel.name for panel in panels)]),
-            report=report, unjudged=given.unjudged(), judges=given.judges(),
+            report=report, unjudged=given.missing_verdict_counts(), judges=given.judges_by_system(),
             lacking="" if has_main else given.task.lacking, panels=panels,
-            tests=[test for score in plan.y for test in given.tests(score)],
+            tests=[test for score in plan.y for test in given.paired_tests(score)],
             table=None if table is None else FilledTable(table=table, report=report, printed=self.printed),
-            pool=pool, chosen=chosen, associations=knowledge_task.associations(given.rows) if self.correlate else (),
+            pool=pool, chosen=chosen,
+            associations=knowledge_task.somers_d_of_score_pairs(given.rows) if self.correlate else (),
         )  # fmt: skip
 
     def _axes_and_scores(self, given: VerdictRows) -> ItemFigure:
         """The fields and scores to slice by: those of the figure, unless options name others."""
-        from granola.evidence.verdict_rows import ItemFigure, published
+        from granola.evidence.verdict_rows import ItemFigure, published_figures
 
         if self.figure is None:
             return ItemFigure(x=self.by, y=self.score or (given.task.main,))
-        plan = published().figures[self.figure]
+        plan = published_figures().figures[self.figure]
         # Fields and scores of a figure exist in one task only.
         if plan.task != given.task.name:
             raise UsageError(f"--figure {self.figure} is of {plan.task}; {self.judged[0]} has other rows")
@@ -303,7 +304,7 @@ class Verdicts(Command["VerdictsReport"]):
 
     def _write(self, report: VerdictsReport, out: Path) -> None:
         """Write the output in the format of its file ending, with its run record."""
-        from granola.report.charts import estimates_figure, estimates_table
+        from granola.report.charts import estimates_csv, estimates_figure
 
         if out.suffix in ROWS:
             source = report.chosen or report.pool
@@ -312,7 +313,7 @@ class Verdicts(Command["VerdictsReport"]):
             if report.table is not None and out.suffix in TABLES:
                 contents = [(report.table.latex() if out.suffix == ".tex" else report.table.csv()).encode()]
             else:
-                contents = [estimates_figure(report.panels, out.suffix[1:]), estimates_table(report.panels)]
+                contents = [estimates_figure(report.panels, out.suffix[1:]), estimates_csv(report.panels)]
             for path, content in zip(report.files, contents, strict=True):
                 with atomic_path(path) as temporary:
                     temporary.write_bytes(content)

@@ -76,9 +76,9 @@ class SheetsDraw(RowsCommand):
                 raise UsageError(f"{self.items} has no item for people to judge")
             form = sheet_form(items[0])
             drawn = annotation_sheets.draw_items(items, form, self.number, seed=self.seed)
-            numbers = annotation_sheets.share_out(len(drawn), self.annotators, self.shared)
+            numbers = annotation_sheets.items_of_each_annotator(len(drawn), self.annotators, self.shared)
             for sheet, own in zip(sheets, numbers, strict=True):
-                annotation_sheets.write_sheet(drawn, form, sheet, only=own, raw=csv_raw())
+                annotation_sheets.write_sheet(drawn, form, sheet, only_numbers=own, raw=csv_raw())
             output.write(drawn)
             names = ", ".join(map(str, sheets))
             return output.finish(f"{count(len(drawn), 'item')} to judge in {names}", source=str(self.items))
@@ -88,7 +88,7 @@ class SheetsDraw(RowsCommand):
         from abstraction.files.rows import read_tiered
         from granola.evidence.annotation_sheets import tier_items
         from granola.evidence.attribution.attribution_task import read_samples
-        from granola.evidence.attribution.sample_texts import text_items
+        from granola.evidence.attribution.sample_texts import coverage_sheet_items
         from granola.evidence.grounding.grounded_rows import read_grounded
         from granola.evidence.verdict_rows import read_verdicts, task_of
 
@@ -99,7 +99,7 @@ class SheetsDraw(RowsCommand):
         task = task_of(first.data) if first is not None else None
         if task is None:
             samples = list(read_samples(self.items, on_reject=rejected.append))
-            return list(text_items(samples)) if self.texts else [sample.to_json() for sample in samples]
+            return list(coverage_sheet_items(samples)) if self.texts else [sample.to_json() for sample in samples]
         rows = read_verdicts([self.items], on_reject=rejected.append)
         # Added by the reader of verdicts; they are not part of an item.
         items = [{name: value for name, value in row.items() if name not in ("file", "settings")} for row in rows]
@@ -136,7 +136,7 @@ class SheetsRead(Command[Mapping[str, Any]]):
     def run(self) -> Mapping[str, Any]:
         """Read and compare. Raises UsageError and SheetError for files that do not fit."""
         from granola.evidence import annotation_sheets
-        from granola.evidence.annotation_sheets import COMPARABLE, TIERS, error_rates
+        from granola.evidence.annotation_sheets import COMPARABLE, TIERS, tier_error_rates
         from granola.evidence.attribution.sample_texts import PAPER, TEXTS
         from granola.evidence.verdict_rows import sheet_form
 
@@ -149,8 +149,8 @@ class SheetsRead(Command[Mapping[str, Any]]):
                 raise UsageError(f"{self.drawn} has no item; give the output of granola sheets draw")
             form = sheet_form(items[0])
             sheets = [annotation_sheets.read_sheet(path, form) for path in self.sheets]
-            annotation_sheets.check_sheets(sheets, items, form, self.drawn)
-            verdicts = list(annotation_sheets.verdicts_of(sheets, items, form))
+            annotation_sheets.check_sheets_match_items(sheets, items, form, self.drawn)
+            verdicts = list(annotation_sheets.sheet_verdicts(sheets, items, form))
             if not verdicts:
                 raise UsageError("no cell of the sheets is filled in; write the labels and read them again")
             if self.out is not None:
@@ -158,10 +158,12 @@ class SheetsRead(Command[Mapping[str, Any]]):
                 write_run_record(self.out, command=self.verb, arguments=self.arguments(), inputs=inputs)
         # Items may have labels of their own: agreement with them is reported too.
         automatic = [{name: str(label) for name, label in item.items() if label} for item in items]
-        rates = {"tiers coarser than the answer": error_rates(sheets, items, first=False)} if form is TIERS else {}
+        rates: dict[str, Any] = {}
+        if form is TIERS:
+            rates["tiers coarser than the answer"] = tier_error_rates(sheets, items, with_first=False)
         # An item without tiers before it is an answer itself (--with-first).
         if form is TIERS and not all(item["before"] for item in items):
-            rates["all answers, the first ones among them"] = error_rates(sheets, items)
+            rates["all answers, the first ones among them"] = tier_error_rates(sheets, items)
         paper = PAPER if form is TEXTS else COMPARABLE if form is TIERS else ""
         more = {"rates": rates, "paper": paper}
         agreement = annotation_sheets.sheet_agreement(sheets, form, automatic)
@@ -169,11 +171,11 @@ class SheetsRead(Command[Mapping[str, Any]]):
 
     def show(self, result: Mapping[str, Any]) -> None:
         """Print a table for each question, after those of error rates; last the figures of the paper."""
-        from granola.evidence.annotation_sheets import rates_table
+        from granola.evidence.annotation_sheets import tier_error_table
 
         parts: list[Part] = []
         for tiers, rates in result.get("rates", {}).items():
-            parts += [f"{tiers}:", rates_table(rates), ""]
+            parts += [f"{tiers}:", tier_error_table(rates), ""]
         for asked, own in result["agreement"].items():
             counted = f"{own['labelled_by_all']:,} by all, {own['unclear']:,} unclear, {own['unanimous']:,} unanimous"
             beside = f"; of the unanimous with the items' own labels {own['kappa_with_automatic']:.3f}"

@@ -67,11 +67,11 @@ class Curve(Command["Curves"]):
     def run(self) -> Curves:
         """Aggregate, score and draw. Raises UsageError, and PredictionError for a file without ladders."""
         from granola.decoding.support_curve import support_curves, support_reaching
-        from granola.report.charts import Panel, estimates_figure, format_of
+        from granola.report.charts import Panel, estimates_figure, figure_format
 
         check_language(self.language)
         # Checked before the long aggregation.
-        format = None if self.figure is None else format_of(self.figure, "--figure")
+        format = None if self.figure is None else figure_format(self.figure, "--figure")
         rejected: list[RejectedRow] = []
         with writing(self.figure, inputs=[self.samples, self.tiered], force=self.force, asked="--figure"):
             outcomes = self._outcomes(rejected.append)
@@ -174,11 +174,11 @@ class Report(Command["DrawnReport"], GroupSettings, ScoringSettings):
 
     def run(self) -> DrawnReport:
         """Score, draw and write. Raises UsageError for a folder with other content."""
-        from granola.report.charts import check_drawing
+        from granola.report.charts import check_matplotlib
         from granola.report.study import PAGE, report_files, write_report
 
         if self.predictions:
-            check_drawing()  # before scoring, which may take minutes
+            check_matplotlib()  # before scoring, which may take minutes
         arguments, inputs, more = dict(self.arguments()), [self.tiered], dict[str, Any]()
         with lock_output(self.out):
             earlier = _check_folder(self.out, force=self.force)

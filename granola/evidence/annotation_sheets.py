@@ -43,8 +43,10 @@ def draw_items(rows: Sequence[Row], form: SheetForm, number: int, *, seed: int) 
     return drawn
 
 
-def share_out(n: int, annotators: int, shared: float) -> list[set[int]]:
-    """The item numbers (from 1) of each annotator: the first share `shared` for all, the others dealt in turn."""
+def items_of_each_annotator(n: int, annotators: int, shared: float) -> list[set[int]]:
+    """Return the item numbers (from 1) of each annotator: the first share `shared` goes to all of them, each later
+    item to one in turn.
+    """
     common = round(n * shared)
     numbers = [set(range(1, common + 1)) for _ in range(annotators)]
     for place, number in enumerate(range(common + 1, n + 1)):
@@ -53,9 +55,9 @@ def share_out(n: int, annotators: int, shared: float) -> list[set[int]]:
 
 
 def write_sheet(
-    items: Sequence[Row], form: SheetForm, path: Path, *, only: Collection[int] | None = None, raw: bool = False
+    items: Sequence[Row], form: SheetForm, path: Path, *, only_numbers: Collection[int] | None = None, raw: bool = False
 ) -> None:
-    """Write a CSV sheet whose second line explains the labels. `only`: the numbers of its items, None for all."""
+    """Write a CSV sheet, whose second line explains the labels, with the items of `only_numbers`, or with all items."""
     fields = [question.field for question in form.questions]
     means = [
         "; ".join(f"{label}: {meaning}" if meaning else label for label, meaning in {**one.labels, UNCLEAR: ""}.items())
@@ -66,7 +68,7 @@ def write_sheet(
         ["", "", *(["what labels mean:"] + [""] * len(form.shown))[: len(form.shown)], *means, ""],
     ]
     for number, item in enumerate(items, 1):
-        if only is not None and number not in only:
+        if only_numbers is not None and number not in only_numbers:
             continue
         for part, cells in enumerate(form.lines(item)):
             asked = ["" if one.of_sentences == bool(part) else CLOSED for one in form.questions]
@@ -80,9 +82,10 @@ SheetPlace = tuple[int, int]  # the number of an item and of its line: 0 for the
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FilledSheet:
-    """The labels of an annotator, called as the file: by place and field; empty cells are absent.
+    """The labels of one annotator by place and question field; empty cells are absent. The annotator has the name of
+    the file.
 
-    `texts` has the displayed cells of each line, which identify the draw of the sheet.
+    `texts`: the displayed cells of each line, by which a sheet of another draw is recognised.
     """
 
     path: Path
@@ -98,20 +101,20 @@ def read_sheet(path: Path, form: SheetForm) -> FilledSheet:
     texts: dict[SheetPlace, tuple[str, ...]] = {}
     needed = (NUMBER, *form.shown, *(question.field for question in form.questions))
     for line in read_sheet_lines(path, needed, expected=EXPECTED, error=SheetError):
-        number, part = (_parse_number(line.data.get(name) or "", name, line.source) for name in (NUMBER, PART))
+        number, part = (_number_or_zero(line.data.get(name) or "", name, line.source) for name in (NUMBER, PART))
         if not number:
             continue  # the line that explains the labels
         if (number, part) in texts:
             raise SheetError(f"{line.source}: item {number}{f', part {part}' if part else ''} is on the sheet twice")
         texts[number, part] = tuple(str(line.data.get(name) or "") for name in form.shown)
-        read = {one.field: read_label(line.data.get(one.field) or "", one, line.source) for one in form.questions}
+        read = {one.field: parse_label_cell(line.data.get(one.field) or "", one, line.source) for one in form.questions}
         labels[number, part] = {name: label for name, label in read.items() if label}
     if not labels:
         raise SheetError(f"{path}: no items")
     return FilledSheet(path=path, labels=labels, texts=texts)
 
 
-def _parse_number(cell: str, name: str, where: str) -> int:
+def _number_or_zero(cell: str, name: str, where: str) -> int:
     text = cell.strip()
     if not text:
         return 0
@@ -121,7 +124,7 @@ def _parse_number(cell: str, name: str, where: str) -> int:
     return int(text)
 
 
-def read_label(cell: str, question: JudgedQuestion, where: str) -> str:
+def parse_label_cell(cell: str, question: JudgedQuestion, where: str) -> str:
     """Parse a label or an unambiguous beginning of one; "?" means "unclear", an empty cell gives ""."""
     text = " ".join(cell.split()).casefold()
     if text in ("", CLOSED):
@@ -135,7 +138,9 @@ def read_label(cell: str, question: JudgedQuestion, where: str) -> str:
     return found[0]
 
 
-def check_sheets(sheets: Sequence[FilledSheet], items: Sequence[Row], form: SheetForm, source: Path | str) -> None:
+def check_sheets_match_items(
+    sheets: Sequence[FilledSheet], items: Sequence[Row], form: SheetForm, source: Path | str
+) -> None:
     """Raise SheetError where a line does not match the item of its number: the sheet is from another draw."""
     shown = {
         (number, part): tuple(cells.get(name, "") for name in form.shown)
@@ -153,9 +158,9 @@ def check_sheets(sheets: Sequence[FilledSheet], items: Sequence[Row], form: Shee
                 )
 
 
-def verdicts_of(sheets: Sequence[FilledSheet], items: Sequence[Row], form: SheetForm) -> Iterator[dict[str, Any]]:
-    """A row of verdicts for each item that an annotator labelled; the judge is `person:SHEET`; unclear labels are
-    listed.
+def sheet_verdicts(sheets: Sequence[FilledSheet], items: Sequence[Row], form: SheetForm) -> Iterator[dict[str, Any]]:
+    """One row of verdicts for each item that an annotator labelled, with the judge `person:SHEET`; `unclear` lists the
+    fields labelled "unclear".
     """
     for sheet in sheets:
         for number, item in enumerate(items, 1):
@@ -170,15 +175,16 @@ def verdicts_of(sheets: Sequence[FilledSheet], items: Sequence[Row], form: Sheet
 def sheet_agreement(
     sheets: Sequence[FilledSheet], form: SheetForm, automatic: Sequence[Mapping[str, str]] = ()
 ) -> dict[str, dict[str, Any]]:
-    """By question, the labels of annotators and their agreement.
+    """For each question, the labels of annotators and their agreement.
 
-    `labelled_by_all` items are either `unclear` to someone or `valid`. Over the valid ones: `unanimous`, `counts` of
-    the unanimous by label, and `kappa` (Cohen's for two annotators, Fleiss' for more). `annotators`: the share of each
-    label with its interval. `automatic`: labels of the items themselves; `kappa_with_automatic` compares them with the
-    unanimous labels. Raises UsageError for two sheets with one name.
+    `labelled_by_all` counts the items that every annotator labelled: `unclear` if one of them could not decide, else
+    `valid`. Over the valid ones: `unanimous`, `counts` of the unanimous by label, and `kappa` (Cohen's for two
+    annotators, Fleiss' for more). `annotators`: the share of each label with its interval. `automatic`: labels of the
+    items themselves; `kappa_with_automatic` compares them with the unanimous labels. Raises UsageError for two sheets
+    with one name.
     """
     if len({sheet.path.stem for sheet in sheets}) < len(sheets):
-        raise UsageError("two sheets have one name; an annotator is called as the file of the sheet")
+        raise UsageError("two sheets have the same file name, which is the name of the annotator; rename one of them")
     agreement = {}
     for question in form.questions:
         given = {
@@ -215,7 +221,7 @@ def sheet_agreement(
     return agreement
 
 
-# The sheet of tiers: blind to relation, level and maker.
+# The sheet of tiers shows neither the relation nor the level nor the program that made the ladder.
 
 TIER_COLUMNS = ("question", "template", "answer", "before", "tier", "evidence")  # columns that annotators see
 YES, NO = "1", "0"
@@ -236,10 +242,10 @@ COMPARABLE = (
 
 
 def tier_items(rows: Iterable[TieredRow], *, with_first: bool = False) -> Iterator[dict[str, Any]]:
-    """The tiers beyond the answers, as items of a sheet; `with_first`: also the first answer of each row, as in the
-    paper.
+    """The tiers coarser than the answers, as items of a sheet; `with_first`: also the first answer of each row, as in
+    the paper.
 
-    `before` contains all finer levels in words, finest first; it is empty for the answer itself.
+    `before` contains the tiers of all finer levels, finest first; it is empty for the answer itself.
     """
     for row in rows:
         for number, level in enumerate(row.levels, 1):
@@ -248,12 +254,12 @@ def tier_items(rows: Iterable[TieredRow], *, with_first: bool = False) -> Iterat
             for position, tier in enumerate(shown, 1):
                 yield {
                     "id": f"{row.id}-{number}.{position}", "row": row.id, "relation": row.relation, "level": number,
-                    "question": row.question, "template": _question_with_gap(row), "answer": " / ".join(row.answers),
+                    "question": row.question, "template": _masked_question(row), "answer": " / ".join(row.answers),
                     "before": before, "tier": tier.text, "evidence": "; ".join(map(evidence_line, tier.evidence)),
                 }  # fmt: skip
 
 
-def _question_with_gap(row: TieredRow) -> str:
+def _masked_question(row: TieredRow) -> str:
     """The question with [X] for the entity asked about; empty where its name is unknown or not in the question."""
     name = str((row.question_entity or {}).get("text") or "")
     at = row.question.casefold().find(name.casefold()) if name.strip() else -1
@@ -274,15 +280,17 @@ TIERS = SheetForm(
 )
 
 
-def error_rates(sheets: Sequence[FilledSheet], items: Sequence[Row], *, first: bool = True) -> list[dict[str, Any]]:
-    """The error rate on each axis with a mark, over the items on a sheet; `first` False leaves out the answers
-    themselves.
+def tier_error_rates(
+    sheets: Sequence[FilledSheet], items: Sequence[Row], *, with_first: bool = True
+) -> list[dict[str, Any]]:
+    """The error rate on each axis that has labels, over the items of the sheets; `with_first` False leaves out the
+    answers themselves.
 
-    `rate` is the share of `errors` among `n` decided items, in [0, 1], lower is better; `low` and `high` are the ends
-    of its 95 % Wilson interval; `paper` is the paper's share in words, None where it has none. An item is an error
-    where more annotators say no than yes; `open` items are undecided, or divide them evenly.
+    An item is an error where more annotators say no than yes; `open` counts the items without labels or with a tie.
+    `rate` is the share of `errors` among the `n` others, in [0, 1], lower is better; `low` and `high` are the ends of
+    its 95 % Wilson interval; `paper` is the paper's share as text, None where it has none.
     """
-    numbers = {number for sheet in sheets for number, _ in sheet.labels if first or items[number - 1]["before"]}
+    numbers = {number for sheet in sheets for number, _ in sheet.labels if with_first or items[number - 1]["before"]}
     rates = []
     for axis in TIER_AXES:
         errors = decided = 0
@@ -304,7 +312,7 @@ def error_rates(sheets: Sequence[FilledSheet], items: Sequence[Row], *, first: b
     return rates
 
 
-def rates_table(rates: Sequence[Mapping[str, Any]]) -> TextTable:
+def tier_error_table(rates: Sequence[Mapping[str, Any]]) -> TextTable:
     """A table of errors, n, rate and interval, next to the paper's share."""
 
     def in_percent(*shares: float) -> str:

@@ -22,7 +22,7 @@ from granola.scoring.statistics import RESAMPLES, Estimate, mean_estimate, share
 UNCLEAR = "unclear"  # the label of an annotator who cannot decide
 Row = Mapping[str, Any]
 Report = Mapping[str, Mapping[str, Estimate]]  # estimates by system or evaluator, then by score
-Place = float | str  # the value that a slice is for: a number or a name
+SliceValue = float | str  # the value that all items of a slice have: a number or a name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,7 +69,7 @@ class SheetForm:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Forming:
+class EstimateSettings:
     """Settings of scores. `rules`: NAME=VALUE, for choices that the paper of a task leaves open."""
 
     resamples: int = RESAMPLES
@@ -80,15 +80,15 @@ class Forming:
         return f"boot:{self.resamples}|seed:{self.seed}|version:{__version__}"
 
 
-def plain_estimate(values: Sequence[float], forming: Forming) -> Estimate:
+def share_or_mean_estimate(values: Sequence[float], settings: EstimateSettings) -> Estimate:
     """A share with Wilson's interval if all values are 0 or 1, else a mean with a bootstrap interval."""
     # Wilson is valid near 0 and 1 and for few items, where the bootstrap is too narrow.
     if set(values) <= {0.0, 1.0}:
         return share_estimate(values)
-    return mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
+    return mean_estimate(values, resamples=settings.resamples, seed=settings.seed)
 
 
-Cells = Iterable[tuple[Place, float]]
+Cells = Iterable[tuple[SliceValue, float]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,10 +97,11 @@ class EvidenceTask:
 
     `judge` and `line`: the fields with the names of the judge and of the system. `row`: the model of a row. `texts`:
     fields that must be equal for judges to be pooled. `scores`: the estimates of one system; `main`: the default
-    score. `value`: the contribution of a row to a score, None where it does not count. `cells`: slice and contribution
-    of a row along a field, None for the default by `value`; `estimate`: the estimate of a slice. `along`: the field
-    that a name refers to for a score. `signature`: the settings of scores sliced along fields. `lacking`: the reason
-    why a score may have no value.
+    score. `value`: the contribution of a row to a score, None where it does not count. `cells`: the slices of a row
+    along a field, each with its contribution to a score; None where the slice is the value of the field and the
+    contribution that of `value`. `estimate`: the estimate of a slice. `sliced_field`: the field behind a name given
+    for slicing and a score. `signature`: the settings of scores sliced along fields. `lacking`: the reason why a score
+    may have no value.
     """
 
     name: str
@@ -112,30 +113,30 @@ class EvidenceTask:
     texts: tuple[str, ...]
     questions: tuple[JudgedQuestion, ...]
     main: str
-    scores: Callable[[Sequence[Row], Forming], Mapping[str, Estimate]]
-    value: Callable[[Row, str, Forming], float | None]
+    scores: Callable[[Sequence[Row], EstimateSettings], Mapping[str, Estimate]]
+    value: Callable[[Row, str, EstimateSettings], float | None]
     sheet: SheetForm
-    cells: Callable[[Row, str, str, Forming], Cells | None] = lambda row, along, score, forming: None
-    estimate: Callable[[Sequence[float], Forming], Estimate] = plain_estimate
-    along: Callable[[str, str], str] = lambda field, score: field
-    signature: Callable[[Forming, Iterable[str]], str] = lambda forming, fields: str(forming)
+    cells: Callable[[Row, str, str, EstimateSettings], Cells | None] = lambda row, sliced_field, score, settings: None
+    estimate: Callable[[Sequence[float], EstimateSettings], Estimate] = share_or_mean_estimate
+    sliced_field: Callable[[str, str], str] = lambda field, score: field
+    signature: Callable[[EstimateSettings, Iterable[str]], str] = lambda settings, fields: str(settings)
     lacking: str = ""
 
 
-def by_slice(
-    values: Iterable[tuple[Place, float]], estimate: Callable[[Sequence[float]], Estimate]
-) -> dict[Place, Estimate]:
-    """An estimate for each slice, in the order of slices: numbers before names."""
-    groups: dict[Place, list[float]] = {}
+def estimates_by_slice(
+    values: Iterable[tuple[SliceValue, float]], estimate: Callable[[Sequence[float]], Estimate]
+) -> dict[SliceValue, Estimate]:
+    """The estimate of each slice by its value, numbers before names."""
+    groups: dict[SliceValue, list[float]] = {}
     for place, value in values:
         groups.setdefault(place, []).append(value)
     return {place: estimate(groups[place]) for place in sorted(groups, key=lambda one: (isinstance(one, str), one))}
 
 
-def field_of(row: Row, path: str) -> Any:
-    """The value of a field, with dots between nested names; tags and scores need no prefix.
+def field_value(row: Row, path: str) -> Any:
+    """The value of a field, with dots between nested names; None where it is missing. Tags and scores need no prefix.
 
-    For a list: whether it contains the name.
+    Where the field is a list, a further name returns whether the list contains it.
     """
     value: Any = row
     for name in path.split("."):
@@ -145,22 +146,22 @@ def field_of(row: Row, path: str) -> Any:
     return next((inner[path] for inner in (row.get("tags"), row.get("scores")) if inner and path in inner), None)
 
 
-def places(value: Any) -> list[Place]:
-    """The slice that a value belongs to; empty for a missing value."""
+def slice_values(value: Any) -> list[SliceValue]:
+    """The slice of a value as a list of one: the value itself, "yes" or "no" for a bool; empty for a missing value."""
     if isinstance(value, bool):
         return ["yes" if value else "no"]
     return [value] if isinstance(value, str | int | float) and value != "" else []
 
 
-def identity_name(identity: Mapping[str, object]) -> str:
+def name_with_hash(identity: Mapping[str, object]) -> str:
     """The name of a model and a hash of its whole identity."""
     digest = hashlib.sha256(orjson.dumps(dict(identity), option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[:8]
     called = str(identity.get("model") or identity.get("kind") or "model")
     return "".join(c if c.isalnum() or c in "._/-" else "_" for c in called) + f"-{digest}"
 
 
-def model_name(model: ChatModel) -> str:
-    """See `identity_name`; for a replay, the names of the recorded models."""
+def model_name_with_hash(model: ChatModel) -> str:
+    """`name_with_hash` of a chat model; for a replay, those of the recorded models."""
     # A replay gives the verdicts of the recorded models: its signature must equal theirs.
     recorded = getattr(getattr(model, "source", None), "recorded", None) or [model.identity]
-    return "+".join(sorted(map(identity_name, recorded)))
+    return "+".join(sorted(map(name_with_hash, recorded)))

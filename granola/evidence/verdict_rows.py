@@ -34,15 +34,15 @@ from granola.evidence.annotation_sheets import TIERS
 from granola.evidence.attribution.attribution_task import ATTRIBUTION
 from granola.evidence.attribution.sample_texts import COVERAGE, TEXTS
 from granola.evidence.evidence_task import (
+    EstimateSettings,
     EvidenceTask,
-    Forming,
-    Place,
     Report,
     Row,
     SheetForm,
-    by_slice,
-    field_of,
-    places,
+    SliceValue,
+    estimates_by_slice,
+    field_value,
+    slice_values,
 )
 from granola.evidence.grounding.grounding_task import GROUNDING
 from granola.evidence.knowledge.knowledge_task import KNOWLEDGE
@@ -98,8 +98,8 @@ class PublishedFigures(BaseModel, frozen=True):
 
 
 @cache
-def published() -> PublishedFigures:
-    """The tables and figures of `data/papers.json`."""
+def published_figures() -> PublishedFigures:
+    """The tables and figures of the papers, from `data/papers.json`."""
     return PublishedFigures.model_validate_json((files("granola") / "evidence" / "data" / "papers.json").read_bytes())
 
 
@@ -228,18 +228,18 @@ class VerdictRows:
 
     rows: Sequence[Row]
     task: EvidenceTask
-    forming: Forming
+    settings: EstimateSettings
 
     @classmethod
-    def of(cls, rows: Sequence[Row], forming: Forming) -> VerdictRows:
+    def of(cls, rows: Sequence[Row], settings: EstimateSettings) -> VerdictRows:
         """Detect the task of rows. Raises UsageError for rows of two tasks."""
         tasks = {task.name: task for row in rows if (task := task_of(row)) is not None}
         if len(tasks) != 1:
             raise UsageError(f"these rows are of {' and '.join(tasks) or 'no task'}; give files of one task")
-        return cls(rows=rows, task=next(iter(tasks.values())), forming=forming)
+        return cls(rows=rows, task=next(iter(tasks.values())), settings=settings)
 
-    def lines(self, by: str = SYSTEM) -> list[str]:
-        """The group of each row: its system or evaluator, or its value of a field.
+    def group_of_each_row(self, by: str = SYSTEM) -> list[str]:
+        """The name of the group of each row, in order: its system or evaluator, or its value of the field `by`.
 
         Rows of a system from several files form one group; if they share an item, each file is a group of its own, as
         two judges.
@@ -256,36 +256,36 @@ class VerdictRows:
             system, file = str(row.get(name) or ""), str(row.get("file") or "")
             line: Any = f"{file} {system}".strip() if system in apart else system
             if by not in (SYSTEM, name):
-                line = field_of(row, by)
+                line = field_value(row, by)
                 if isinstance(line, bool):
                     line = f"{'with' if line else 'without'} {by.rpartition('.')[2]}"
             lines.append(str(line or file))
         return lines
 
-    def by_line(self) -> dict[str, list[Row]]:
+    def rows_by_system(self) -> dict[str, list[Row]]:
         """The rows by system or evaluator."""
         groups: dict[str, list[Row]] = {}
-        for line, row in zip(self.lines(), self.rows, strict=True):
+        for line, row in zip(self.group_of_each_row(), self.rows, strict=True):
             groups.setdefault(line, []).append(row)
         return groups
 
     def report(self) -> Report:
         """The task's scores by system."""
-        return {name: self.task.scores(own, self.forming) for name, own in self.by_line().items()}
+        return {name: self.task.scores(own, self.settings) for name, own in self.rows_by_system().items()}
 
     def value(self, row: Row, score: str) -> float | None:
         """The contribution of a row to a score of the task, or the number in a field of that name; None if missing."""
-        value = self.task.value(row, score, self.forming)
-        found = field_of(row, score) if value is None else value
+        value = self.task.value(row, score, self.settings)
+        found = field_value(row, score) if value is None else value
         return float(found) if isinstance(found, int | float) and not math.isnan(found) else None
 
-    def tests(self, score: str) -> list[Difference]:
+    def paired_tests(self, score: str) -> list[Difference]:
         """Paired tests of all pairs of systems on a score that is a mean over items, with Holm's correction.
 
         Tests are paired over items with both values.
         """
         systems: dict[str, dict[tuple[Any, ...], float]] = {}
-        for name, own in self.by_line().items():
+        for name, own in self.rows_by_system().items():
             values = {(row.get("id"), row.get("candidate", 0)): self.value(row, score) for row in own}
             # Systems without any value would give empty tests.
             if counting := {key: value for key, value in values.items() if value is not None}:
@@ -294,28 +294,28 @@ class VerdictRows:
             [
                 paired_difference(
                     [(value, others[key]) for key, value in own.items() if key in others], metric=score,
-                    first=first, second=second, resamples=self.forming.resamples, seed=self.forming.seed,
+                    first=first, second=second, resamples=self.settings.resamples, seed=self.settings.seed,
                 )
                 for (first, own), (second, others) in combinations(systems.items(), 2)
             ]
         )  # fmt: skip
 
-    def judges(self) -> dict[str, list[str]]:
+    def judges_by_system(self) -> dict[str, list[str]]:
         """The judges of each system, where rows name them."""
-        judge, lines = self.task.judge, self.by_line()
+        judge, lines = self.task.judge, self.rows_by_system()
         return {line: sorted({str(row[judge]) for row in own if row.get(judge)}) for line, own in lines.items()}
 
-    def unjudged(self) -> dict[str, dict[str, int]]:
-        """By system, the numbers of rows without each verdict that was requested."""
+    def missing_verdict_counts(self) -> dict[str, dict[str, int]]:
+        """By system and verdict, the number of rows that lack a verdict that was requested."""
         return {
             line: dict(Counter(name for row in own for name in row.get("unjudged") or ()))
-            for line, own in self.by_line().items()
+            for line, own in self.rows_by_system().items()
         }
 
     def signature(self, fields: Iterable[str] = ()) -> str:
         """The settings of scores, the bands along `fields`, and the judges."""
-        names = sorted({judge for judges in self.judges().values() for judge in judges})
-        return "|".join([self.task.signature(self.forming, fields), *(f"judge:[{judge}]" for judge in names)])
+        names = sorted({judge for judges in self.judges_by_system().values() for judge in judges})
+        return "|".join([self.task.signature(self.settings, fields), *(f"judge:[{judge}]" for judge in names)])
 
     def panels(self, plan: ItemFigure) -> list[Panel]:
         """A panel of slices for each field; items without the field or the score are omitted.
@@ -324,8 +324,8 @@ class VerdictRows:
         """
         panels = []
         for field in plan.x:
-            along = self.task.along(field, plan.y[0])
-            lines = self._slices_along(along, plan)
+            sliced_field = self.task.sliced_field(field, plan.y[0])
+            lines = self._slices_by_line(sliced_field, plan)
             if not lines:
                 continue
             has_names = any(isinstance(place, str) for line in lines.values() for place, _ in line)
@@ -333,13 +333,13 @@ class VerdictRows:
             score = plan.y[0] if len(plan.y) == 1 else "score"
             panels.append(
                 Panel(
-                    name=along,
-                    across=along.replace("_", " ") if has_names else _TITLES.get(along, along),
-                    score=f"{score} of a sentence" if along == "sentences" else score,
+                    name=sliced_field,
+                    across=sliced_field.replace("_", " ") if has_names else _TITLES.get(sliced_field, sliced_field),
+                    score=f"{score} of a sentence" if sliced_field == "sentences" else score,
                     lines=lines,
                     # Only shares are drawn on an axis from 0 to 1; `end == end` excludes NaN.
                     is_share=all(0 <= end <= 1 for end in ends if end == end),
-                    is_logarithmic=along == "size",
+                    is_logarithmic=sliced_field == "size",
                 )
             )
         if panels:
@@ -353,25 +353,26 @@ class VerdictRows:
             f"the fields are {', '.join(fields)}{more}"
         )
 
-    def _slices_along(self, along: str, plan: ItemFigure) -> dict[str, list[tuple[Place, Estimate]]]:
-        labels = self.lines(plan.by)
-        several = along != "size" and len(set(labels)) > 1  # along the size of models a line joins the systems
-        values: dict[str, list[tuple[Place, float]]] = {}
+    def _slices_by_line(self, sliced_field: str, plan: ItemFigure) -> dict[str, list[tuple[SliceValue, Estimate]]]:
+        labels = self.group_of_each_row(plan.by)
+        several = sliced_field != "size" and len(set(labels)) > 1  # along the size of models a line joins the systems
+        values: dict[str, list[tuple[SliceValue, float]]] = {}
         for score in plan.y:
             for label, row in zip(labels, self.rows, strict=True):
-                if along == "sentences" and len(str(row.get("knowledge") or "").split()) <= plan.longer_than:
+                if sliced_field == "sentences" and len(str(row.get("knowledge") or "").split()) <= plan.longer_than:
                     continue
                 line = label if len(plan.y) == 1 else f"{label}, {score}" if several else score
-                cells = self.task.cells(row, along, score, self.forming)
+                cells = self.task.cells(row, sliced_field, score, self.settings)
                 if cells is None:
                     value = self.value(row, score)
-                    cells = [] if value is None else [(place, value) for place in places(field_of(row, along))]
+                    at = field_value(row, sliced_field)
+                    cells = [] if value is None else [(place, value) for place in slice_values(at)]
                 values.setdefault(line, []).extend(cells)
 
         def estimate(own: Sequence[float]) -> Estimate:
-            return self.task.estimate(own, self.forming)
+            return self.task.estimate(own, self.settings)
 
-        return {line: list(by_slice(own, estimate).items()) for line, own in values.items() if own}
+        return {line: list(estimates_by_slice(own, estimate).items()) for line, own in values.items() if own}
 
 
 POOLED = "pooled by majority"  # prefix of the judge in pooled rows
@@ -384,7 +385,7 @@ LABELS: Mapping[str, Sequence[Sequence[Any]]] = {
 _LACKING: Mapping[str, str] = {
     question.field: question.lacking or question.field for task in TASKS for question in task.questions
 }
-Places = dict[tuple[Any, ...], Any]  # verdicts by their key path in a row
+VerdictsByPath = dict[tuple[Any, ...], Any]  # verdicts by their key path in a row
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -400,14 +401,14 @@ class JudgePool:
     agreement: Mapping[str, Mapping[str, float | None]]
 
 
-def pool_judges(given: VerdictRows) -> JudgePool:
+def pool_judges(verdicts: VerdictRows) -> JudgePool:
     """Pool verdicts over the items that all judges have judged; a judge is identified by name, else by file.
 
     Raises UsageError for a single judge, a judge with two verdicts on an item, and judges of different items.
     """
     judges: dict[str, dict[tuple[Any, ...], Row]] = {}
-    for row in given.rows:
-        judge = str(row.get(given.task.judge) or row.get("file"))
+    for row in verdicts.rows:
+        judge = str(row.get(verdicts.task.judge) or row.get("file"))
         # A pooled row would count its judges twice.
         if judge.startswith(POOLED):
             raise UsageError(f"{row.get('file')} has pooled verdicts; give the verdicts of single judges")
@@ -419,16 +420,16 @@ def pool_judges(given: VerdictRows) -> JudgePool:
     if len(judges) < 2:
         raise UsageError("all verdicts are of one judge; give verdicts of two or more on the same items")
     first, *others = judges.values()
-    together = [[rows[key] for rows in judges.values()] for key in first if all(key in rows for rows in others)]
-    if not together:
+    rows_by_item = [[rows[key] for rows in judges.values()] for key in first if all(key in rows for rows in others)]
+    if not rows_by_item:
         raise UsageError("no item was judged by all; judges are pooled over the same systems and questions")
-    rows = [_pool_item(given.task, own, list(judges)) for own in together]
-    return JudgePool(judges=list(judges), rows=rows, agreement=_agreement_by_label(together))
+    rows = [_pool_item(verdicts.task, own, list(judges)) for own in rows_by_item]
+    return JudgePool(judges=list(judges), rows=rows, agreement=_agreement_by_label(rows_by_item))
 
 
-def _labels_and_scores(row: Row) -> Places:
-    """Labels and scores of an item and of its sentences."""
-    verdicts: Places = {(name,): row[name] for name in LABELS if name in row}
+def _labels_and_scores(row: Row) -> VerdictsByPath:
+    """The labels and scores of a row and of its sentences, each by the keys that lead to it."""
+    verdicts: VerdictsByPath = {(name,): row[name] for name in LABELS if name in row}
     if verdicts.get(("deflects",)) is not None:  # the row has the name of the rule; pooling needs yes or no
         verdicts["deflects",] = bool(row["deflects"])
     verdicts |= {("scores", name): number for name, number in row.get("scores", {}).items()}
@@ -482,9 +483,9 @@ def _top_label_of_majority_side(votes: Sequence[Any], sides: Sequence[Sequence[A
     return max(side, key=lambda label: counts[label])
 
 
-def _agreement_by_label(together: Sequence[Sequence[Row]]) -> dict[str, dict[str, float | None]]:
+def _agreement_by_label(rows_by_item: Sequence[Sequence[Row]]) -> dict[str, dict[str, float | None]]:
     labels: dict[str, list[tuple[str, ...]]] = {}
-    for rows in together:
+    for rows in rows_by_item:
         first, *others = map(_labels_and_scores, rows)
         for place, label in first.items():
             votes = (label, *(other.get(place) for other in others))

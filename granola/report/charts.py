@@ -52,25 +52,27 @@ STYLE: dict[str, Any] = {
 }
 
 
-def check_drawing() -> None:
+def check_matplotlib() -> None:
     """Raise UsageError, with the line that installs it, where matplotlib is missing."""
     if find_spec("matplotlib") is None:
         raise UsageError(NEEDED)
 
 
-def format_of(path: Path, asked: str = "--out") -> str:
-    """The format by the ending of a file name. Raises UsageError for a name without one, and without matplotlib."""
+def figure_format(path: Path, option: str = "--out") -> str:
+    """The format by the ending of a file name; `option` is named in the error. Raises UsageError for another ending,
+    and without matplotlib.
+    """
     format = path.suffix.removeprefix(".").lower()
     if format not in FORMATS:
-        raise UsageError(f"{asked} is {path}; name a file that ends in .{', .'.join(FORMATS)}")
-    check_drawing()
+        raise UsageError(f"{option} is {path}; name a file that ends in .{', .'.join(FORMATS)}")
+    check_matplotlib()
     return format
 
 
 @contextmanager
-def figure_of() -> Iterator[Figure]:
+def new_figure() -> Iterator[Figure]:
     """An empty figure, to be drawn and saved within the block. Raises UsageError without matplotlib."""
-    check_drawing()
+    check_matplotlib()
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -92,7 +94,7 @@ def system_style(index: int) -> dict[str, Any]:
     return {"color": COLOURS[index % len(COLOURS)], "marker": MARKS[index % len(MARKS)]}
 
 
-def legend(figure: Figure) -> None:
+def add_legend(figure: Figure) -> None:
     """A legend above the axes, each label once, in as many columns as have room; more rows make the figure taller."""
     handles: dict[str, Any] = {}
     for axes in figure.axes:
@@ -155,7 +157,7 @@ def shortened_names(names: Sequence[str]) -> list[str]:
 MOST = 30  # slices of a panel
 # The order of slices in the figures of GaRAGe; other slices follow in their own order.
 _ORDER = ("fast-changing", "slow-changing", "static", "web", "private", "head", "torso", "tail")
-Place = float | str
+SliceValue = float | str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -169,12 +171,12 @@ class Panel:
     name: str
     across: str
     score: str
-    lines: Mapping[str, Sequence[tuple[Place, Estimate]]]
+    lines: Mapping[str, Sequence[tuple[SliceValue, Estimate]]]
     is_share: bool = True
     is_logarithmic: bool = False
 
     @property
-    def slices(self) -> list[str]:
+    def slice_names(self) -> list[str]:
         """The names of slices from top to bottom, the MOST with most items where there are more; none for numbers."""
         n: dict[str, int] = {}
         for place, estimate in (point for line in self.lines.values() for point in line):
@@ -190,7 +192,7 @@ class Panel:
 
 def estimates_figure(panels: Sequence[Panel], format: str = "svg") -> bytes:
     """The drawing of `draw_panels` as a file. Raises UsageError without matplotlib."""
-    with figure_of() as figure:
+    with new_figure() as figure:
         draw_panels(figure, panels)
         return figure_bytes(figure, format)
 
@@ -203,17 +205,19 @@ def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
     """
     lanes = max(len(panel.lines) for panel in panels)
     # Inches: 0.75 for title and axis, 0.12 for each point of a slice.
-    heights = [0.75 + max(0.3, 0.12 * lanes + 0.14) * len(panel.slices) if panel.slices else 2.6 for panel in panels]
+    heights = [
+        0.75 + max(0.3, 0.12 * lanes + 0.14) * len(panel.slice_names) if panel.slice_names else 2.6 for panel in panels
+    ]
     figure.set_figheight(sum(heights) + 0.4)
     every = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
     for axes, panel in zip(every, panels, strict=True):
-        (_draw_slices if panel.slices else _draw_along)(axes, panel)
+        (_draw_slices if panel.slice_names else _draw_curves)(axes, panel)
     if lanes > 1:
-        legend(figure)
+        add_legend(figure)
 
 
 def _draw_slices(axes: Axes, panel: Panel) -> None:
-    names, lines = panel.slices, len(panel.lines)
+    names, lines = panel.slice_names, len(panel.lines)
     n: dict[str, int] = {}
     for at, (label, line) in enumerate(panel.lines.items()):
         # The points of a slice are spread over 0.7 of its height.
@@ -245,7 +249,7 @@ def _draw_slices(axes: Axes, panel: Panel) -> None:
     axes.set_ylabel(escape_mathtext(panel.across))
 
 
-def _draw_along(axes: Axes, panel: Panel) -> None:
+def _draw_curves(axes: Axes, panel: Panel) -> None:
     for at, (label, line) in enumerate(panel.lines.items()):
         places = [float(place) for place, _ in line]
         every = max(1, len(line) // 5)  # points between two marks: about five marks on a line
@@ -263,8 +267,8 @@ def _draw_along(axes: Axes, panel: Panel) -> None:
         set_share_axes(axes, y=True, shown=None)
 
 
-def estimates_table(panels: Sequence[Panel]) -> bytes:
-    """All points of all panels as CSV, including slices that the figure leaves out; NaN is empty."""
+def estimates_csv(panels: Sequence[Panel]) -> bytes:
+    """All points of all panels as CSV, also of slices that the figure leaves out; NaN is empty."""
     lines: list[Sequence[Any]] = [["panel", "score", "line", "at", "value", "low", "high", "n"]]
     for panel in panels:
         for label, line in panel.lines.items():

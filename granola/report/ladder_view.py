@@ -60,7 +60,7 @@ class EvidencePart:
 EvidenceRow = tuple[EvidencePart, ...]  # parts that form one line
 
 
-def address(qid: str, *, prop: str | None = None, statement: str | None = None) -> str | None:
+def wikidata_url(qid: str, *, prop: str | None = None, statement: str | None = None) -> str | None:
     """The page of an entity at WikiData, at a statement or else at those of `prop`; None for an invalid id."""
     # Ids may come from files of others and are put into an address.
     if not ENTITY_ID.match(qid) or (prop is not None and not ENTITY_ID.match(prop)):
@@ -71,7 +71,7 @@ def address(qid: str, *, prop: str | None = None, statement: str | None = None) 
     return f"https://www.wikidata.org/wiki/{page}" + (f"#{anchor}" if anchor else "")
 
 
-def rows(evidence: Iterable[Evidence]) -> list[EvidenceRow]:
+def evidence_rows(evidence: Iterable[Evidence]) -> list[EvidenceRow]:
     """A row for each chain of steps: a step that continues from the one before shares its row."""
     out: list[EvidenceRow] = []
     end: str | None = None
@@ -99,11 +99,11 @@ def readable_date(text: str) -> str:
 
 def _parts_of_step(step: Evidence) -> tuple[EvidencePart, ...]:
     def link_to_entity(entity_id: str) -> EvidencePart:
-        return EvidencePart(kind="entity", text=step.labels.get(entity_id) or entity_id, href=address(entity_id))
+        return EvidencePart(kind="entity", text=step.labels.get(entity_id) or entity_id, href=wikidata_url(entity_id))
 
     if step.kind == "statement" and step.subject and step.property:
         value = step.value or ""
-        href = address(step.subject, prop=step.property, statement=step.statement)
+        href = wikidata_url(step.subject, prop=step.property, statement=step.statement)
         relation = EvidencePart(kind="relation", text=step.labels.get(step.property, step.property), href=href)
         # A value that is an entity gets a link, any other a readable text.
         end = link_to_entity(value) if ENTITY_ID.match(value) else EvidencePart(kind="value", text=readable_date(value))

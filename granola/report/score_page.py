@@ -17,7 +17,7 @@ from abstraction.base.properties import id_with_label
 from abstraction.files.rows import TieredRow, read_tiered
 from granola import __version__
 from granola.base.terminal_lines import TextTable
-from granola.report.score_tables import Table, distribution_table, interval, number
+from granola.report.score_tables import Table, distribution_table, format_interval, format_number
 from granola.report.templates import page_file, render_page
 from granola.scoring.grouping import natural_order
 from granola.scoring.metrics import NO_RELATION
@@ -57,21 +57,21 @@ class PredictionView:
     made_of: Sequence[SystemAnswer]
 
 
-def shown_places(count: int, most: int = MOST) -> range:
-    """The indices of the questions on the page: all, or evenly spread over the file."""
+def evenly_spread_indices(count: int, most: int = MOST) -> range:
+    """All indices of `count` questions, or at most `most` of them, evenly spread over the file."""
     return range(count) if count <= most else range(0, count, -(-count // most))
 
 
 def rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, TieredRow]:
-    """The rows on the page with their evidence, read again from the file, by id; none from standard input, which is
-    used up.
+    """The rows on the page with their evidence, by id, read again from the file `tiered`; none for standard input,
+    which cannot be read twice.
 
     Rows whose ladders differ from those of `rows`, as where one of two sources was chosen, are left out.
     """
     # Standard input cannot be read twice.
     if tiered == "-":
         return {}
-    shown = {rows[index].id: rows[index] for index in shown_places(len(rows))}
+    shown = {rows[index].id: rows[index] for index in evenly_spread_indices(len(rows))}
     row_of = {}
     for row in read_tiered(tiered, on_reject=lambda _: None):
         known = shown.pop(row.id, None)
@@ -88,11 +88,11 @@ def matched_levels(scored: Sequence[tuple[str, ItemScore]]) -> dict[int, list[tu
     levels: dict[int, list[tuple[str, str]]] = {}
     for system, item in scored:
         if item.verdict and item.verdict.level:
-            levels.setdefault(item.verdict.level, []).append((system, _shortened(item.prediction or "")))
+            levels.setdefault(item.verdict.level, []).append((system, _shorten_prediction(item.prediction or "")))
     return levels
 
 
-def _shortened(text: str) -> str:
+def _shorten_prediction(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
@@ -101,13 +101,13 @@ def question_views(
     reports: Sequence[ScoreReport],
     made_of: Mapping[str, Mapping[str, Sequence[SystemAnswer]]] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """What `report_parts.html` shows of each question at `shown_places`.
+    """The values that `report_parts.html` displays for each question on the page (`evenly_spread_indices`).
 
     `name` is its anchor on the page, `verdicts` are the values of the filter for it; `fields` are searched and sorted
     by on a page without predictions. `made_of` contains the answers of other systems, by system and id.
     """
     parts = made_of or {}
-    for index in shown_places(len(rows), MOST if reports else MOST_LADDERS):
+    for index in evenly_spread_indices(len(rows), MOST if reports else MOST_LADDERS):
         row, scored = rows[index], [(report.system, report.items[index]) for report in reports]
         yield {
             # The number in the file, so that links survive a different selection.
@@ -169,8 +169,8 @@ _DEEPEST = 5  # levels at most of the drawn ladder
 _PAPER = "Yona et al. 2024"
 
 
-def _drawn_ladder(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> dict[str, Any] | None:
-    """The ladder, of those on the page, that best shows how the systems differ, with their predictions.
+def _example_ladder(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> dict[str, Any] | None:
+    """The ladder on the page that best illustrates differences between the systems, with their predictions.
 
     None where no row has a ladder. `elsewhere` lists system, prediction and reason where no level matches.
     """
@@ -184,13 +184,13 @@ def _drawn_ladder(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> 
         matched = sum(item.status == "matched" for item in items)
         return fits, len(levels) + (1 in levels), matched, -len(row.question)
 
-    best = max(shown_places(len(rows)), key=rank_as_example, default=None)
+    best = max(evenly_spread_indices(len(rows)), key=rank_as_example, default=None)
     if best is None or len(rows[best].levels) == 1:
         return None
     scored = [(report.system, report.items[best]) for report in reports]
     why = {"abstained": "declines to answer"}
     elsewhere = [
-        (system, _shortened(item.prediction), why.get(item.status, "matches no level"))
+        (system, _shorten_prediction(item.prediction), why.get(item.status, "matches no level"))
         for system, item in scored
         if item.status != "matched" and item.prediction
     ]
@@ -208,7 +208,7 @@ def metrics_table(reports: Sequence[ScoreReport]) -> TextTable:
         source = metrics[name].definition.source.replace(_PAPER, "the paper")
         words = f"{HEADLINES[name]}; {source}" if name in HEADLINES else source
         scores = (report.overall.estimates[name] for report in reports)
-        cells = (f"{number(one.value)}\n{interval(one)}, n {one.n:,}" for one in scores)
+        cells = (f"{format_number(one.value)}\n{format_interval(one)}, n {one.n:,}" for one in scores)
         rows.append((f"{metrics[name].title}\n{words}", *cells))
     return TextTable(head=("metric", *(report.system for report in reports)), rows=rows)
 
@@ -235,7 +235,7 @@ def render(
         if report.items.ids != [row.id for row in rows]:
             raise ValueError(f"report {report.system!r} is not on these rows; score the same tiered file")
     script = page_file("report.js").decode()
-    places = shown_places(len(rows), MOST if reports else MOST_LADDERS)
+    places = evenly_spread_indices(len(rows), MOST if reports else MOST_LADDERS)
     known = sorted({rows[index].relation or NO_RELATION for index in places}, key=natural_order)
     return render_page(
         "report",
@@ -247,7 +247,7 @@ def render(
         reports=reports,
         count=len(rows),
         laddered=sum(len(row.levels) > 1 for row in rows),
-        drawn=_drawn_ladder(rows, reports),
+        drawn=_example_ladder(rows, reports),
         metrics=metrics_table(reports) if reports else None,
         distribution=distribution_table(reports) if reports else None,
         figures=figures,

@@ -47,17 +47,17 @@ class Table:
         return csv_text((self.head, *self.rows), raw=raw)
 
 
-def shown(value: Value) -> str:
+def value_text(value: Value) -> str:
     """A value as text for readers: three decimals, a dash for NaN."""
-    return number(value) if isinstance(value, float) else str(value)
+    return format_number(value) if isinstance(value, float) else str(value)
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Three decimals; a dash where there is no score."""
     return DASH if math.isnan(value) else f"{value:.3f}"
 
 
-def interval(estimate: Estimate) -> str:
+def format_interval(estimate: Estimate) -> str:
     """`0.512–0.634`; a dash where there is no score."""
     if math.isnan(estimate.interval.low):
         return DASH
@@ -65,10 +65,10 @@ def interval(estimate: Estimate) -> str:
 
 
 def _estimate_cell(estimate: Estimate) -> str:
-    return f"{number(estimate.value)} [{interval(estimate)}]"
+    return f"{format_number(estimate.value)} [{format_interval(estimate)}]"
 
 
-def _p_value(value: float) -> str:
+def _format_p_value(value: float) -> str:
     return DASH if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
@@ -173,7 +173,8 @@ def differences_tables(differences: Sequence[Difference], metrics: Mapping[str, 
     def cells(one: Difference) -> tuple[str, ...]:
         ends = DASH if math.isnan(one.interval.low) else f"{one.interval.low:+.3f} to {one.interval.high:+.3f}"
         signed = DASH if math.isnan(one.difference) else f"{one.difference:+.3f}"
-        return signed, ends, _p_value(one.p), _p_value(one.adjusted), f"{one.n:,}", number(one.detectable)
+        p, adjusted = _format_p_value(one.p), _format_p_value(one.adjusted)
+        return signed, ends, p, adjusted, f"{one.n:,}", format_number(one.detectable)
 
     for pair in dict.fromkeys((difference.first, difference.second) for difference in differences):
         yield (

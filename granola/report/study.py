@@ -23,11 +23,11 @@ from granola.report.charts import (
     SHOWN_SYSTEMS,
     WIDTH,
     Panel,
-    check_drawing,
+    add_legend,
+    check_matplotlib,
     draw_panels,
     figure_bytes,
-    figure_of,
-    legend,
+    new_figure,
     set_share_axes,
     shortened,
     shortened_names,
@@ -67,9 +67,9 @@ def coarse_answers(
 ) -> Table:
     """Answers that match a coarser level than the gold answer, in the form of the paper's Table 9.
 
-    Chosen are those with the lowest token-F1 with the gold answer and the highest with the matched tier, in ascending
-    order of the score `score` in the predictions (the paper takes BLEURT), or of the F1 with the gold answer where
-    none is named. Many answers often have the same pair of F1; of those, the ones with the least score are chosen.
+    Those with the lowest token-F1 with the gold answer and the highest with the matched tier are chosen; among equal
+    ones, those with the least score. They are sorted, in ascending order, by `score`, a score in the predictions (the
+    paper takes BLEURT), or by the F1 with the gold answer where `score` is None.
     """
     lines: list[tuple[Value, ...]] = []
     for report, file in zip(reports, files, strict=True):
@@ -134,9 +134,8 @@ class PanelFigure:
 class Study:
     """Systems scored on one tiered file, and further results on them; all sequences in the order of the systems.
 
-    `groups` contain by grouping the scores of each system by bin or value. `coloured` names the score in
-    the predictions that colours points. `evidence` contains by id the rows with their evidence, for the questions on
-    the page.
+    `groups`: for each grouping, the scores of each system by bin or value. `coloured`: the score in the predictions
+    that colours points. `evidence`: the rows with their evidence, by id, for the questions on the page.
     """
 
     rows: Sequence[TieredRow]
@@ -221,7 +220,7 @@ class Study:
     def _weights_figure(self) -> PanelFigure:
         deepest = max((len(row.levels) for row in self.rows), default=1)
         lines = {
-            f"level {level}": [(at, _without_interval(informativeness_weight(level, at))) for at in LAMBDAS]
+            f"level {level}": [(at, _estimate_without_interval(informativeness_weight(level, at))) for at in LAMBDAS]
             for level in range(1, min(deepest, DRAWN_LEVELS) + 1)
         }
         return PanelFigure(
@@ -235,7 +234,7 @@ class Study:
     def _risk_coverage_figure(self) -> PanelFigure:
         lines = {
             f"{report.system} ({curve.area:.2f})": [
-                (x, _without_interval(y, round(x * curve.n))) for x, y in curve.points
+                (x, _estimate_without_interval(y, round(x * curve.n))) for x, y in curve.points
             ]
             for report, file in zip(self.reports, self.files, strict=True)
             if (curve := risk_coverage(report, file.predictions)) is not None
@@ -299,20 +298,20 @@ def file_name_part(name: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
 
 
-def _without_interval(value: float, n: int = 0) -> Estimate:
+def _estimate_without_interval(value: float, n: int = 0) -> Estimate:
     """A value without an interval."""
     return Estimate(value=value, interval=Interval(low=math.nan, high=math.nan), n=n)
 
 
-def drawings(study: Study) -> list[DrawnFigure]:
+def draw_figures(study: Study) -> list[DrawnFigure]:
     """Every figure that the study has numbers for, in the order of the page. Raises UsageError without matplotlib."""
-    check_drawing()
+    check_matplotlib()
     import matplotlib
 
     plans: tuple[_OwnFigure | PanelFigure, ...] = (*_OWN, *study.figures)
     drawn = []
     for plan in plans:
-        with figure_of() as figure:
+        with new_figure() as figure:
             if not plan.draw(study, figure):
                 continue
             svg, png = figure_bytes(figure), figure_bytes(figure, "png")
@@ -340,7 +339,7 @@ def draw_gap(study: Study, figure: Figure) -> bool:
             )  # fmt: skip
     set_share_axes(axes, x=True, y=True)
     axes.set_aspect("equal")
-    legend(figure)
+    add_legend(figure)
     return True
 
 
@@ -351,7 +350,7 @@ def draw_tradeoff(study: Study, figure: Figure) -> bool:
         return False
     axes.margins(0.15)
     set_share_axes(axes, x=True, y=True, shown=None)
-    legend(figure)
+    add_legend(figure)
     return True
 
 
@@ -405,7 +404,7 @@ def draw_distribution(study: Study, figure: Figure) -> bool:
     axes.set_xlim(0, 1)
     axes.set_xlabel("share of the questions; figures in per cent")
     axes.grid(visible=False)
-    legend(figure)
+    add_legend(figure)
     return True
 
 
@@ -447,7 +446,9 @@ def draw_f1(study: Study, figure: Figure) -> bool:
 
 
 def _f1_points(study: Study, index: int) -> dict[tuple[float, float], tuple[int, float]]:
-    """For each pair of F1: the number of answers of a system, and the mean of the scores that colour them."""
+    """By pair of F1 (with the gold answer, with the matched tier): the number of answers of a system, and the mean of
+    the scores that colour them.
+    """
     items, score = study.reports[index].items, study.coloured
     matched = {id_: one.level for id_, one in zip(items.ids, items.outcomes, strict=True) if one is not None}
     # Without a score in the predictions, points are coloured by informativeness.
@@ -506,7 +507,7 @@ def report_files(study: Study, *, csv_raw: bool = False) -> dict[str, bytes]:
 
     Raises UsageError where matplotlib is missing.
     """
-    drawn, tables = drawings(study), study.tables()
+    drawn, tables = draw_figures(study), study.tables()
     files: dict[str, bytes] = {}
     for drawing in drawn:
         files |= {f"{FIGURES}/{drawing.name}.svg": drawing.svg, f"{FIGURES}/{drawing.name}.png": drawing.png}

@@ -17,7 +17,7 @@ _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def visible(text: str) -> str:
+def with_visible_controls(text: str) -> str:
     """Text with its control characters as visible signs, except line breaks and tabs."""
 
     def visible_sign(found: re.Match[str]) -> str:
@@ -32,14 +32,14 @@ def visible(text: str) -> str:
 
 def neutralise_direction(text: object) -> str:
     """Visible text in which direction controls are named, so that they do not affect the text around them."""
-    return _TURNING.sub(lambda c: f"[U+{ord(c[0]):04X}]", visible(str(text)))
+    return _TURNING.sub(lambda c: f"[U+{ord(c[0]):04X}]", with_visible_controls(str(text)))
 
 
 def keep_for_resending(text: object) -> Markup:
     """Text for an input field, with direction controls kept as entities: the text sent again equals the text received.
     """
     # Entities keep the characters in the value of the field but not in the source of the page.
-    return Markup(_TURNING.sub(lambda c: f"&#x{ord(c[0]):x};", str(escape(visible(str(text))))))
+    return Markup(_TURNING.sub(lambda c: f"&#x{ord(c[0]):x};", str(escape(with_visible_controls(str(text))))))
 
 
 def escape_invisible(json_text: str) -> str:
@@ -62,8 +62,8 @@ def page_file(name: str) -> bytes:
 @cache
 def _environment() -> Environment:
     from abstraction.base.tiers import REASONS
-    from granola.report.ladder_view import address, rows
-    from granola.report.score_tables import shown
+    from granola.report.ladder_view import evidence_rows, wikidata_url
+    from granola.report.score_tables import value_text
     from granola.scoring.metrics import language_of
 
     environment = Environment(
@@ -77,7 +77,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "shown": neutralise_direction, "kept": keep_for_resending, "figure": shown, "address": address,
-        "evidence_rows": rows, "language": language_of, "reason": REASONS.get,
+        "shown": neutralise_direction, "kept": keep_for_resending, "figure": value_text, "address": wikidata_url,
+        "evidence_rows": evidence_rows, "language": language_of, "reason": REASONS.get,
     }  # fmt: skip
     return environment

@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from abstraction.files.rows import TieredRow, candidate_ids_of_link
 from granola import __version__
 from granola.matching import matcher
-from granola.report.ladder_view import address
+from granola.report.ladder_view import wikidata_url
 from granola.report.score_page import prediction_view
-from granola.report.templates import escape_invisible, page_file, render_page, visible
+from granola.report.templates import escape_invisible, page_file, render_page, with_visible_controls
 from granola.scoring.metrics import names_of
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import ItemScore, score_item
@@ -60,7 +60,7 @@ class Asked:
         """The fields of an address; others mean nothing. Control characters become signs, which can be seen."""
         known = {field.name for field in fields(cls)}
         given = {
-            name: visible(
+            name: with_visible_controls(
                 re.sub(r"[\t\r\n]+", " ", text).strip() if name != "predictions" else text.replace("\r\n", "\n")
             )
             for name, text in query.items()
@@ -154,7 +154,7 @@ def _interpretation(asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
 
     def entity_with_links(entity_id: str) -> dict[str, Any]:
         told = ladder.names.get(entity_id) or {"id": entity_id, "label": None, "description": None}
-        return {**told, "href": address(entity_id), "choose": replace(asked, answer_qid=entity_id).address()}
+        return {**told, "href": wikidata_url(entity_id), "choose": replace(asked, answer_qid=entity_id).address()}
 
     row, about = ladder.row, ladder.row.question_entity or {}
     links = [

@@ -27,20 +27,20 @@ from granola.evidence.attribution.benchmark_building import (
     PAPER_COUNTS,
     CategoryShares,
     SampleMaker,
-    counts,
-    in_paper_shares,
-    lengths,
-    split,
-    subjects_of,
+    count_by_citation_words,
+    count_by_label,
+    split_by_subject,
+    start_entities,
+    subset_in_paper_shares,
 )
 from granola.evidence.attribution.sample_queries import (
     EvidenceEditor,
     Extension,
     QueryExtender,
     SourcedQuery,
-    facts_of,
     read_queries,
-    why_unproven,
+    reason_unproven,
+    unique_facts,
 )
 from granola.evidence.attribution.sample_texts import FactWording, RelationValues
 from kg.graph.logical_query import Fact, LogicalQuery, Shape, StoreFacts, ground
@@ -154,7 +154,7 @@ def test_what_is_false_is_false_at_every_rank(facts: StoreFacts) -> None:
     assert grounding.answers == ("Q21",)
     for seed in range(40):
         edited = editor(facts).edit(Category.CONTRADICTORY, grounding, random.Random(seed))
-        assert facts_of(edited)[0].object == "Q22"
+        assert unique_facts(edited)[0].object == "Q22"
 
 
 WRONG = {
@@ -176,7 +176,7 @@ WRONG = {
 def test_a_label_that_does_not_hold_is_refused(facts: StoreFacts, name: str) -> None:
     category, cited, reason = WRONG[name]
     evidence = (tuple(Fact(*one.split()) for one in cited),)
-    assert why_unproven(category, ground(PATH, facts), evidence, facts) == reason
+    assert reason_unproven(category, ground(PATH, facts), evidence, facts) == reason
 
 
 @pytest.mark.parametrize("name", sorted(SHAPES))
@@ -184,7 +184,7 @@ def test_every_sample_is_proved_anew(facts: StoreFacts, name: str) -> None:
     for category, sample in made(facts, name).items():
         query = LogicalQuery.from_json(sample.query or {})
         evidence = (tuple(one.fact for one in sample.evidence),)
-        assert why_unproven(category, ground(query, facts), evidence, facts) is None
+        assert reason_unproven(category, ground(query, facts), evidence, facts) is None
 
 
 def extended(facts: StoreFacts, query: LogicalQuery, seed: int) -> Any:
@@ -256,10 +256,10 @@ def test_shares_follow_the_papers_table() -> None:
         for n in range(number // (3 if category is Category.CONTRADICTORY else 1))
         if (complexity, category) != (Complexity.SINGLE, Category.PARTIAL)
     ]
-    kept = in_paper_shares(made)
+    kept = subset_in_paper_shares(made)
     assert len(kept) > 1_500
-    assert in_paper_shares(made) == kept
-    tally = counts(kept)
+    assert subset_in_paper_shares(made) == kept
+    tally = count_by_label(kept)
     for key, (_, _, theirs) in PAPER_COUNTS.items():
         assert abs(tally[key] / tally["all"] - theirs / PAPER_COUNTS["all"][2]) < 0.02, key
 
@@ -274,10 +274,10 @@ def test_table_4_adds_up() -> None:
 
 def test_statistics_by_hand(facts: StoreFacts) -> None:
     samples = list(made(facts, "path").values())
-    assert counts(samples)["all"] == len(samples)
-    assert counts(samples)["concatenation"] == len(samples)
+    assert count_by_label(samples)["all"] == len(samples)
+    assert count_by_label(samples)["concatenation"] == len(samples)
     # "Rick Scott was born in Bloomington." has six words, "Bloomington is the capital of McLean County." seven.
-    assert lengths([made(facts, "path")[Category.SUPPORTIVE]]) == {10: 1}
+    assert count_by_citation_words([made(facts, "path")[Category.SUPPORTIVE]]) == {10: 1}
 
 
 def test_the_sides_of_a_split_share_no_subject() -> None:
@@ -288,12 +288,12 @@ def test_the_sides_of_a_split_share_no_subject() -> None:
         )
         for n in range(400)
     ]  # fmt: skip
-    sides = split(samples, test=0.3, seed=1)
-    train, test = ({one for sample in side for one in subjects_of(sample)} for side in sides.values())
+    sides = split_by_subject(samples, test=0.3, seed=1)
+    train, test = ({one for sample in side for one in start_entities(sample)} for side in sides.values())
     assert not train & test
     assert sum(map(len, sides.values())) == 400
     assert 90 < len(sides["test"]) <= 120
-    assert split(samples, test=0.3, seed=1) == sides
+    assert split_by_subject(samples, test=0.3, seed=1) == sides
 
 
 def test_samples_come_back_from_a_file(facts: StoreFacts, tmp_path: Path) -> None:

@@ -44,8 +44,8 @@ from granola.evidence.attribution.evaluators import (
     GraphEvaluator,
     PremiseIs,
     WordEvaluator,
-    cited_lines,
-    combine_labels,
+    citation_lines,
+    combine_fact_labels,
     draw_examples,
     read_category,
     read_facts,
@@ -53,10 +53,10 @@ from granola.evidence.attribution.evaluators import (
 from granola.evidence.attribution.sample_texts import (
     ModelWording,
     TextCoverage,
-    coverage,
+    classify_coverage,
+    coverage_sheet_items,
     foreign_names,
     states_name,
-    text_items,
 )
 from granola.evidence.attribution.trained_evaluator import (
     FEATURES,
@@ -65,7 +65,7 @@ from granola.evidence.attribution.trained_evaluator import (
     WordWeights,
     features_of,
 )
-from granola.evidence.evidence_task import Forming
+from granola.evidence.evidence_task import EstimateSettings
 from granola.evidence.verdict_rows import VerdictRows
 from granola.scoring.statistics import cohen_kappa
 from kg.graph.logical_query import StoreFacts
@@ -118,7 +118,7 @@ def test_what_is_no_category_is_asked_again(reply: str) -> None:
 ])  # fmt: skip
 def test_facts_are_combined_in_the_papers_order(labels: Sequence[Category], together: Category) -> None:
     """Appendix E.3: contradictory before all supportive before any supportive."""
-    assert combine_labels(labels) is together
+    assert combine_fact_labels(labels) is together
 
 
 def test_facts_are_lines() -> None:
@@ -238,7 +238,7 @@ def test_facts_are_asked_for_by_a_true_or_false_question() -> None:
     assert list(WordEvaluator().fact_verdicts([left])) == [(True, True)]  # no word of four letters, nothing to support
     facts = StoreFacts(world())
     partial = [made(facts, name)[PAR] for name in ("path", "tree")]
-    assert list(GraphEvaluator(facts).fact_verdicts(partial)) == [one.facts_in_evidence for one in partial]
+    assert list(GraphEvaluator(facts).fact_verdicts(partial)) == [one.needed_facts_stated for one in partial]
 
 
 def test_examples_stand_before_both_questions_of_a_decomposed_evaluator() -> None:
@@ -364,7 +364,7 @@ def test_scores_by_hand() -> None:
         for n, (gold, _) in enumerate(PAIRS)
     ]
     rows = rows_of("test", samples, [label for _, label in PAIRS])
-    scores = scores_of(rows, Forming(resamples=50))
+    scores = scores_of(rows, EstimateSettings(resamples=50))
     assert scores["micro-F1, single"].value == pytest.approx(3 / 4)
     assert scores["micro-F1, union"].value == pytest.approx(2 / 6)
     # Two ways: supported is right twice of 3 gold and 3 said; not supported 5 times, once said so wrongly.
@@ -373,7 +373,7 @@ def test_scores_by_hand() -> None:
     micro = scores["micro-F1"]
     assert micro.interval.low <= micro.value <= micro.interval.high
     perfect = rows_of("perfect", samples, [gold for gold, _ in PAIRS])
-    (test,) = VerdictRows.of([*perfect, *rows], Forming(resamples=200)).tests("micro-F1")
+    (test,) = VerdictRows.of([*perfect, *rows], EstimateSettings(resamples=200)).paired_tests("micro-F1")
     assert test.difference == pytest.approx(5 / 10)
     assert test.p < 0.1
 
@@ -384,9 +384,9 @@ def test_an_unreadable_reply_of_a_two_way_evaluator_is_no_wrong_category() -> No
     judged = [AttributionJudgement(id="s0", supported=True), AttributionJudgement(id="s1")]
     pairs = zip(samples, judged, strict=True)
     two = [{**verdict_row("two", one, found), "two_way": True} for one, found in pairs]
-    rows = VerdictRows.of([*four, *two], Forming(resamples=20))
-    assert rows.tests("micro-F1") == []
-    assert [(test.n, test.difference) for test in rows.tests("two-way micro-F1")] == [(2, 0.0)]
+    rows = VerdictRows.of([*four, *two], EstimateSettings(resamples=20))
+    assert rows.paired_tests("micro-F1") == []
+    assert [(test.n, test.difference) for test in rows.paired_tests("two-way micro-F1")] == [(2, 0.0)]
     assert [rows.value(row, "micro-F1") for row in rows.rows] == [1.0, 0.0, None, None]
 
 
@@ -404,10 +404,10 @@ def fact(letter: str) -> CitedFact:
 
 def test_fact_scores_by_hand() -> None:
     left = sample(0, PAR, subgraph=(fact("x"), fact("y"), fact("z")), evidence=(fact("x"), fact("z")))
-    assert left.facts_in_evidence == (True, False, True)
+    assert left.needed_facts_stated == (True, False, True)
     said = AttributionJudgement(id="s0", category=PAR, supported=False)
     rows = [verdict_row("a", left, said, (True, False, None)), verdict_row("a", left, said, (True, True, True))]
-    scores = scores_of(rows, Forming(resamples=20))
+    scores = scores_of(rows, EstimateSettings(resamples=20))
     assert scores[FACT_SCORE].value == pytest.approx((1 / 3 + 1) / 2)
     assert scores[TRIPLES_LEFT].value == pytest.approx(2 / 3)
 
@@ -556,7 +556,7 @@ def test_texts_of_a_model_are_checked() -> None:
         "Bloomington is where Rick Scott came into the world.", "Bloomington is the capital of McLean County.",
     }  # fmt: skip
     assert worded.cited == supported.cited  # which facts each states is kept, whatever its words
-    assert [item["coverage"] for item in text_items([worded])][:2] == [TextCoverage.FULL] * 2
+    assert [item["coverage"] for item in coverage_sheet_items([worded])][:2] == [TextCoverage.FULL] * 2
     assert worded.question == supported.question
     assert worded.statement == "Rick Scott's place of birth is the capital of McLean County."
     assert wording.counts == {
@@ -597,15 +597,15 @@ def test_namesakes_may_be_told_apart_in_other_words() -> None:
 
 def test_coverage_of_texts() -> None:
     names = ("Ann Lee", "York")
-    assert coverage("Ann Lee was born in York.", names) == (TextCoverage.FULL, "")
-    assert coverage("Ann Lee was born.", names) == (TextCoverage.ABSENT, "York")
-    assert coverage("Ann Lee was born in York, near Leeds.", names) == (TextCoverage.HALLUCINATED, "Leeds")
+    assert classify_coverage("Ann Lee was born in York.", names) == (TextCoverage.FULL, "")
+    assert classify_coverage("Ann Lee was born.", names) == (TextCoverage.ABSENT, "York")
+    assert classify_coverage("Ann Lee was born in York, near Leeds.", names) == (TextCoverage.HALLUCINATED, "Leeds")
     assert not states_name("Ann Lee was born in New Yorkshire.", "York")
     assert foreign_names("In the end the Romans left York.", ["York"]) == ["Romans"]
 
 
 def test_long_citations_are_cut_into_lines() -> None:
-    pieces = cited_lines(sample(citations=("word " * 1_000, "short")))
+    pieces = citation_lines(sample(citations=("word " * 1_000, "short")))
     assert max(map(len, pieces)) <= 1_900
     assert pieces[-1] == "short"
-    assert len(cited_lines(sample(citations=("x" * 100_000,)))) == 24
+    assert len(citation_lines(sample(citations=("x" * 100_000,)))) == 24

@@ -22,7 +22,7 @@ from granola.commands.grounding import GroundingJudge
 from granola.commands.item_scores import Verdicts
 from granola.errors import UsageError
 from granola.evidence.attribution.evaluators import EntailmentEvaluator
-from granola.evidence.evidence_task import Forming
+from granola.evidence.evidence_task import EstimateSettings
 from granola.evidence.grounding.answer_judging import AnswerJudge, ChatSentenceJudge, EvaluatorSentenceJudge
 from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance, read_grounded
 from granola.evidence.grounding.grounding_task import (
@@ -33,8 +33,8 @@ from granola.evidence.grounding.grounding_task import (
     GroundingItem,
     SentenceVerdict,
     citation_scores,
-    grounding_report,
-    item_value,
+    grounding_scores,
+    item_score,
 )
 from granola.scoring.statistics import Estimate, Interval
 from tests.abstraction.scripted_model import Scripted
@@ -109,11 +109,11 @@ item = judged_item
     ((UNS, None), False),
 ])  # fmt: skip
 def test_an_answer_is_factual_when_every_sentence_is(verdicts: Sequence[Any], factual: bool | None) -> None:
-    assert item(sentences="st"[: len(verdicts)], all_=verdicts).factual() is factual
+    assert item(sentences="st"[: len(verdicts)], all_=verdicts).is_factual() is factual
 
 
 def test_an_answer_without_sentences_is_not_factual() -> None:
-    assert item(sentences=()).factual() is False
+    assert item(sentences=()).is_factual() is False
 
 
 @given(
@@ -129,7 +129,7 @@ def test_the_papers_inequalities_hold_item_by_item(
     one = item(
         eligibility=grade, sentences=("s",) * n, all_=tuple(whole[:n]), relevant={STRICT: tuple(own[:n])}
     )
-    told = {name: item_value(one, name, Forming()) for name in SCORES if "wide" not in name}
+    told = {name: item_score(one, name, EstimateSettings()) for name in SCORES if "wide" not in name}
     scores = {name: number or 0.0 for name, number in told.items()}
     assert scores["F"] <= min(scores["E"], scores["uF"])
     assert scores["RAF strict"] <= min(scores["E"], scores["uRAF strict"])
@@ -140,14 +140,14 @@ def test_what_counts_is_a_setting() -> None:
     declines = item(id="b", expected_deflection=True, deflects="rule", eligibility=None, sentences=())
     deflecting = item(id="c", deflects="rule")
     lacking = item(id="d", eligibility=None)
-    assert item_value(declines, "E", Forming()) is None
-    assert item_value(declines, "uF", Forming(rules=("over=all",))) == 0.0
-    assert item_value(deflecting, "E", Forming()) == 1.0
-    assert item_value(deflecting, "E", Forming(rules=("deflecting=fails",))) == 0.0
-    assert item_value(deflecting, "E", Forming(rules=("deflecting=left-out",))) is None
-    assert item_value(lacking, "E", Forming()) is None
-    assert item_value(lacking, "uF", Forming()) is not None
-    assert item_value(lacking, "F", Forming()) is None
+    assert item_score(declines, "E", EstimateSettings()) is None
+    assert item_score(declines, "uF", EstimateSettings(rules=("over=all",))) == 0.0
+    assert item_score(deflecting, "E", EstimateSettings()) == 1.0
+    assert item_score(deflecting, "E", EstimateSettings(rules=("deflecting=fails",))) == 0.0
+    assert item_score(deflecting, "E", EstimateSettings(rules=("deflecting=left-out",))) is None
+    assert item_score(lacking, "E", EstimateSettings()) is None
+    assert item_score(lacking, "uF", EstimateSettings()) is not None
+    assert item_score(lacking, "F", EstimateSettings()) is None
 
 
 def test_a_report_by_hand() -> None:
@@ -160,7 +160,7 @@ def test_a_report_by_hand() -> None:
         item(id="5", expected_deflection=True, deflects="rule"),
         item(id="6", expected_deflection=True),
     ]
-    found = grounding_report(items, Forming(resamples=20))
+    found = grounding_scores(items, EstimateSettings(resamples=20))
     shares = {name: one.value for name, one in found.items()}
     assert (shares["E"], shares["uF"], shares["F"]) == (3 / 4, 2 / 4, 2 / 4)
     assert (shares["uRAF strict"], shares["uRAF wide"]) == (2 / 4, 4 / 4)
@@ -197,7 +197,7 @@ def test_the_papers_deflection_figures_are_whole_numbers_of_questions(model: str
             item(id=f"{expected} {at}", expected_deflection=expected, deflects="rule" if at < declined else "")
             for at in range(n)
         ]
-    report = grounding_report(items, Forming(resamples=10))
+    report = grounding_scores(items, EstimateSettings(resamples=10))
     shares = (report["deflection TP"], report["deflection FP"])
     assert tuple(round(100 * share.value, 1) for share in shares) == TABLE_3[model]
     assert tuple(share.n for share in shares) == (427, 1_939)
@@ -279,7 +279,7 @@ def test_simulated_labels_reach_table_2_within_its_own_grain(model: str) -> None
                 all_=(SUP if factual else UNS,), relevant={STRICT: (SUP if relevant else UNS,)},
             )
         )  # fmt: skip
-    found = grounding_report(items, Forming(resamples=10))
+    found = grounding_scores(items, EstimateSettings(resamples=10))
     for name, printed in zip(("E", "uF", "F", "uRAF strict", "RAF strict"), TABLE_2[model], strict=True):
         assert 100 * found[name].value == pytest.approx(printed, abs=0.03)
 
@@ -315,10 +315,10 @@ def test_answers_are_judged_against_all_and_relevant_passages() -> None:
     good, bad = judge.judge([
         (sample(), "Here is the answer. The bridge opened in 1999 [1]."), (sample(id="b"), "It opened in 1932 [2][7]."),
     ])  # fmt: skip
-    assert (good.eligible, good.factual(), good.factual(STRICT)) == (True, True, True)
+    assert (good.is_eligible, good.is_factual(), good.is_factual(STRICT)) == (True, True, True)
     assert good.citations == CitationCounts(1, 1, 1)
     # 1932 stands in a passage that is irrelevant: factual against all, not against the relevant ones.
-    assert (bad.eligible, bad.factual(), bad.factual(STRICT)) == (False, True, False)
+    assert (bad.is_eligible, bad.is_factual(), bad.is_factual(STRICT)) == (False, True, False)
     assert bad.citations == CitationCounts(0, 2, 1)  # one that is not to be cited, one that does not exist
     assert "[1]" not in next(r for r in model.asked if "<sentences>" in r.messages[-1].content).messages[-1].content
 
@@ -327,9 +327,9 @@ def test_a_perfect_answer_scores_one_and_an_empty_one_nothing() -> None:
     model = Scripted(told)
     judge = AnswerJudge(sentences=ChatSentenceJudge(model=model), chat=model)
     perfect, empty = judge.judge([(sample(), "The bridge opened in 1999 [1]."), (sample(id="b"), "")])
-    settings = Forming(resamples=10)
-    assert {item_value(perfect, name, settings) for name in SCORES} == {1.0}
-    assert {item_value(empty, name, settings) for name in SCORES} == {0.0}
+    settings = EstimateSettings(resamples=10)
+    assert {item_score(perfect, name, settings) for name in SCORES} == {1.0}
+    assert {item_score(empty, name, settings) for name in SCORES} == {0.0}
     assert empty.deflects == "empty"
     assert perfect.citations is not None
     assert perfect.citations == CitationCounts(1, 1, 1)
@@ -346,7 +346,7 @@ def test_order_and_names_of_passages_change_nothing() -> None:
     for one, answer in zip((sample(), turned), answers, strict=True):
         model = Scripted(told)
         (judged,) = AnswerJudge(sentences=ChatSentenceJudge(model=model), chat=model).judge([(one, answer)])
-        report = grounding_report([judged], Forming(resamples=10))
+        report = grounding_scores([judged], EstimateSettings(resamples=10))
         found.append({name: score.value for name, score in report.items() if not math.isnan(score.value)})
     assert found[0] == found[1]
 
@@ -359,7 +359,7 @@ def test_a_judge_that_fails_loses_no_row() -> None:
     assert [one.id for one in found] == [f"q{n}" for n in range(60)]
     lacking = [one for one in found if one.unjudged]
     assert 10 < len(lacking) < 60
-    report = grounding_report(found, Forming(resamples=10))
+    report = grounding_scores(found, EstimateSettings(resamples=10))
     assert 0 < report["RAF strict"].n < 60
 
 

@@ -17,13 +17,13 @@ import pytest
 from abstraction.errors import ReplyError, RowError
 from abstraction.files.records import Record
 from granola.commands import GroundingJudge, Verdicts
-from granola.evidence.evidence_task import Forming
+from granola.evidence.evidence_task import EstimateSettings
 from granola.evidence.grounding.answer_judging import (
     DEFLECTION_WORDINGS,
     GRADE_WORDINGS,
     AnswerJudge,
     ChatSentenceJudge,
-    read_label,
+    read_label_in_reply,
     read_sentence_verdicts,
 )
 from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance, read_grounded
@@ -31,7 +31,7 @@ from granola.evidence.grounding.grounding_task import (
     GroundingItem,
     SentenceVerdict,
     band_of,
-    grounding_report,
+    grounding_scores,
 )
 from granola.evidence.verdict_rows import VerdictRows
 from tests.abstraction.scripted_model import Scripted
@@ -39,7 +39,7 @@ from tests.grounding_world import judged_item, own_rows, word_judge
 
 SUP, UNS, CON, NONE = SentenceVerdict
 STRICT, WIDE = Relevance
-QUICK = Forming(resamples=10)
+QUICK = EstimateSettings(resamples=10)
 
 
 def write(path: Path, rows: Iterable[Any]) -> Path:
@@ -85,8 +85,8 @@ def test_what_nobody_labelled_is_scored_by_nobody() -> None:
         id="a", question="q", reference="x", passages=(GroundingPassage(id="1", text="The bridge opened in 1999."),)
     )
     (one,) = AnswerJudge(sentences=word_judge()).judge([(sample, "The bridge opened in 1999 [1].")])
-    assert (one.factual(), one.factual(STRICT), one.citations) == (True, None, None)
-    report = grounding_report([one], QUICK)
+    assert (one.is_factual(), one.is_factual(STRICT), one.citations) == (True, None, None)
+    report = grounding_scores([one], QUICK)
     assert (report["uF"].n, report["uRAF strict"].n, report["cited f1_of_means"].n) == (1, 0, 0)
     odd = GroundingPassage(id="1", text="x", relevant=True, label="IRRELEVANT")
     assert (odd.is_relevant(STRICT), odd.is_relevant(WIDE)) == (False, True)
@@ -107,9 +107,9 @@ def test_what_nobody_labelled_is_scored_by_nobody() -> None:
 def test_grades_are_read_or_refused(reply: str, grade: str | None) -> None:
     if grade is None:
         with pytest.raises(ReplyError):
-            read_label(reply, GRADE_WORDINGS)
+            read_label_in_reply(reply, GRADE_WORDINGS)
     else:
-        assert read_label(reply, GRADE_WORDINGS) == grade
+        assert read_label_in_reply(reply, GRADE_WORDINGS) == grade
 
 
 @pytest.mark.parametrize(
@@ -171,11 +171,11 @@ def test_a_verdict_counts_where_the_line_takes_nothing_back(words: str) -> None:
 
 
 def test_deflections_of_judges() -> None:
-    assert read_label("Deflects.", DEFLECTION_WORDINGS) == "deflects"
-    assert read_label("The text answers", DEFLECTION_WORDINGS) == "answers"
+    assert read_label_in_reply("Deflects.", DEFLECTION_WORDINGS) == "deflects"
+    assert read_label_in_reply("The text answers", DEFLECTION_WORDINGS) == "answers"
     for reply in ("It answers nothing", "not answers", "answers deflects", "yes"):
         with pytest.raises(ReplyError):
-            read_label(reply, DEFLECTION_WORDINGS)
+            read_label_in_reply(reply, DEFLECTION_WORDINGS)
 
 
 def test_a_judges_prompt_is_the_same_however_passages_are_called() -> None:
@@ -214,7 +214,7 @@ def test_pairs_are_of_questions_where_both_count() -> None:
     x = [item(id=str(n), system="x", all_=(UNS if n < 20 else SUP, SUP)) for n in range(40)]
     y = [item(id=str(n), system="y", all_=(None, None) if n < 20 else (SUP, SUP)) for n in range(40)]
     rows = [one.model_dump(mode="json") for one in (*x, *y)]
-    (found,) = VerdictRows.of(rows, Forming(resamples=10)).tests("uF")
+    (found,) = VerdictRows.of(rows, EstimateSettings(resamples=10)).paired_tests("uF")
     assert (found.n, found.difference) == (20, 0.0)
 
 
@@ -263,7 +263,7 @@ def test_bands_are_of_a_reading_that_is_named(score: str, by: str, tag: str, ban
 def test_what_systems_do_shows_in_the_scores(judged: dict[str, list[GroundingItem]]) -> None:
     """Copied passages are factual; against the relevant ones only where they are relevant."""
     found = {
-        name: {key: one.value for key, one in grounding_report(items, QUICK).items()} for name, items in judged.items()
+        name: {key: one.value for key, one in grounding_scores(items, QUICK).items()} for name, items in judged.items()
     }
     assert (found["relevant"]["uF"], found["relevant"]["uRAF wide"]) == (1.0, 1.0)
     assert found["noise"]["uF"] > 0.75  # where every passage is relevant there is no noise to copy
@@ -287,8 +287,8 @@ def test_order_and_names_of_all_passages_change_no_score(world: Path, judged: di
         pairs.append(
             (replace(sample, passages=tuple(turned), cited=tuple(names[one] for one in sample.cited or ())), answer)
         )
-    told = grounding_report(list(judge.judge(pairs)), QUICK)
-    for name, one in grounding_report(judged["relevant"], QUICK).items():
+    told = grounding_scores(list(judge.judge(pairs)), QUICK)
+    for name, one in grounding_scores(judged["relevant"], QUICK).items():
         assert told[name] == one or (math.isnan(told[name].value) and math.isnan(one.value))
 
 
@@ -317,6 +317,6 @@ def test_two_judges_of_one_system_are_told_by_file_or_pooled(
 def test_what_scores_run_over_changes_them(judged: dict[str, list[GroundingItem]]) -> None:
     items = judged["declines"]
     rules = {over: replace(QUICK, rules=(f"over={over}",)) for over in ("all", "answerable")}
-    told = {over: grounding_report(items, forming)["uF"] for over, forming in rules.items()}
+    told = {over: grounding_scores(items, forming)["uF"] for over, forming in rules.items()}
     assert told["all"].n - told["answerable"].n == sum(one.expected_deflection for one in items)
-    assert grounding_report(items, replace(QUICK, rules=("deflecting=left-out",)))["uF"].n == 0
+    assert grounding_scores(items, replace(QUICK, rules=("deflecting=left-out",)))["uF"].n == 0

@@ -12,13 +12,13 @@ import pytest
 from abstraction.models.chat_model import Request
 from granola.commands import GroundingJudge, Verdicts
 from granola.errors import UsageError
-from granola.evidence.evidence_task import Forming
+from granola.evidence.evidence_task import EstimateSettings
 from granola.evidence.grounding.answer_judging import AnswerJudge
 from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage
 from granola.evidence.grounding.grounding_task import (
     GroundingItem,
-    grounding_report,
-    item_value,
+    grounding_scores,
+    item_score,
 )
 from granola.scoring.statistics import share_estimate
 from tests.abstraction.scripted_model import Scripted
@@ -42,10 +42,10 @@ def test_a_judge_that_does_not_say_whether_an_answer_deflects_leaves_it_out() ->
     assert (said.deflects, silent.deflects, empty.deflects) == ("judge", None, "empty")  # never the rules' verdict
     assert "deflection" in silent.unjudged
     items = [said, silent, empty]
-    report = grounding_report(items, Forming(resamples=10))
+    report = grounding_scores(items, EstimateSettings(resamples=10))
     assert (report["deflection FP"].value, report["deflection FP"].n) == (1.0, 2)
-    left_out = Forming(rules=("deflecting=left-out",))
-    assert item_value(silent, "E", left_out) is None
+    left_out = EstimateSettings(rules=("deflecting=left-out",))
+    assert item_score(silent, "E", left_out) is None
     assert GroundingItem.model_validate(orjson.loads(orjson.dumps(silent.model_dump(mode="json")))) == silent
 
 

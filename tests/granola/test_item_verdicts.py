@@ -16,7 +16,7 @@ from granola.commands import Verdicts
 from granola.errors import UsageError
 from granola.evidence.grounding.answer_judging import AnswerJudge
 from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage
-from granola.report.charts import MOST, Panel, estimates_figure, estimates_table
+from granola.report.charts import MOST, Panel, estimates_csv, estimates_figure
 from granola.scoring.statistics import mean_estimate, share_estimate
 from tests.grounding_world import own_rows, word_judge
 
@@ -235,8 +235,8 @@ def test_a_panel_has_a_line_a_slice_and_says_what_is_left_out() -> None:
         return float(re.search(rb'height="([\d.]+)pt"', estimates_figure([panel]))[1])  # type: ignore[index]
 
     many = panel(MOST + 4)
-    assert len(many.slices) == MOST
-    assert not {"slice 00", "slice 01", "slice 02", "slice 03"} & set(many.slices)  # those of fewest items
+    assert len(many.slice_names) == MOST
+    assert not {"slice 00", "slice 01", "slice 02", "slice 03"} & set(many.slice_names)  # those of fewest items
     assert height(many) == height(panel(MOST)) > height(panel(5)) * 3
     assert b"4 slices" in estimates_figure([many])
-    assert estimates_table([many]).count(b"\n") == MOST + 5
+    assert estimates_csv([many]).count(b"\n") == MOST + 5

@@ -10,7 +10,7 @@ import pytest
 
 from granola.commands import Verdicts
 from granola.errors import UsageError
-from granola.evidence.evidence_task import Forming
+from granola.evidence.evidence_task import EstimateSettings
 from granola.evidence.grounding.grounding_task import AnswerVerdict, GroundingItem, SentenceVerdict
 from granola.evidence.verdict_rows import JudgePool, VerdictRows, pool_judges, read_verdicts
 from tests.grounding_world import judged_item
@@ -34,7 +34,7 @@ def files(folder: Path, *rows_of_judges: list[dict[str, Any]]) -> list[Path]:
 
 def pool(folder: Path, *rows_of_judges: list[dict[str, Any]]) -> JudgePool:
     rows = read_verdicts(files(folder, *rows_of_judges), on_reject=lambda row: pytest.fail(row.reason))
-    return pool_judges(VerdictRows.of(rows, Forming()))
+    return pool_judges(VerdictRows.of(rows, EstimateSettings()))
 
 
 def answers(folder: Path, *items: GroundingItem) -> GroundingItem:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from abstraction.models.text_scorers import Continuation, Entailment, TokenScores
 from granola.errors import UsageError
-from granola.evidence.evidence_task import Forming
+from granola.evidence.evidence_task import EstimateSettings
 from granola.evidence.knowledge.knowledge_items import (
     Aggregation,
     AnswerForm,
@@ -26,9 +26,9 @@ from granola.evidence.knowledge.knowledge_judge import (
     KnowledgeJudge,
     RandomTexts,
     aggregate_vectors,
-    best_vector,
     hallucinated_entities,
     helpfulness,
+    most_entailed_vector,
     named_entities,
     sentence_coherence,
 )
@@ -36,11 +36,11 @@ from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
 from granola.evidence.knowledge.knowledge_task import (
     EQUAL,
     PARTS,
-    associations,
     choose_texts,
+    knowledge_quality,
     parse_coefficients,
-    quality,
     somers_d,
+    somers_d_of_score_pairs,
 )
 from tests.knowledge_models import TableCoherence, TableContinuations, TableEntailment, TableRelevance
 
@@ -68,8 +68,8 @@ def test_equation_1_takes_the_evidence_that_entails_most_with_its_whole_vector()
 def test_no_sentence_no_evidence_no_number() -> None:
     unverified, number, none = Entailment(0, 1, 0), Entailment(0.2, 0.5, 0.3), Entailment(NAN, NAN, NAN)
     assert aggregate_vectors([], Aggregation.MIN) == unverified
-    assert best_vector([]) == best_vector([none]) == (unverified, None)
-    assert best_vector([none, number]) == (number, 1)
+    assert most_entailed_vector([]) == most_entailed_vector([none]) == (unverified, None)
+    assert most_entailed_vector([none, number]) == (number, 1)
 
 
 vectors = st.tuples(*[st.floats(0.01, 1)] * 3).map(lambda t: Entailment(*(one / sum(t) for one in t)))
@@ -230,21 +230,22 @@ def rows_of(*qualities: float) -> list[dict[str, Any]]:
 
 def test_equation_9_and_the_choices_by_it() -> None:
     scores = dict(zip(PARTS, (0.4, 0.8, 0.2, 0.6), strict=True))
-    assert quality({**scores, "coherence_sentence": 9}, EQUAL) == pytest.approx(0.5)
-    assert quality(scores, parse_coefficients("1,0,0,2")) == pytest.approx(1.6)
+    assert knowledge_quality({**scores, "coherence_sentence": 9}, EQUAL) == pytest.approx(0.5)
+    assert knowledge_quality(scores, parse_coefficients("1,0,0,2")) == pytest.approx(1.6)
     for wrong in ("1,2", "a,b,c,d", "1,2,3,nan"):
         with pytest.raises(UsageError, match="four numbers"):
             parse_coefficients(wrong)
     with pytest.raises(UsageError, match="no score relevance"):
-        quality({**scores, "relevance": None}, EQUAL)
-    best = choose_texts(rows_of(1, 3, 2, 3), "3", EQUAL, Forming(resamples=20))
+        knowledge_quality({**scores, "relevance": None}, EQUAL)
+    best = choose_texts(rows_of(1, 3, 2, 3), "3", EQUAL, EstimateSettings(resamples=20))
     assert [row["id"] for row in best.rows] == ["1", "3", "2"]
     assert best.gains["factuality"].value == pytest.approx(8 / 3 - 9 / 4)
-    assert len(choose_texts(rows_of(1, 3, 2, 3), "2/3", EQUAL, Forming(resamples=20)).rows) == 2
+    assert len(choose_texts(rows_of(1, 3, 2, 3), "2/3", EQUAL, EstimateSettings(resamples=20)).rows) == 2
     candidates = [{**row, "id": "same"} for row in rows_of(1, 3, 3)]
-    assert [row["candidate"] for row in choose_texts(candidates, "each", EQUAL, Forming(resamples=20)).rows] == [1]
+    each = choose_texts(candidates, "each", EQUAL, EstimateSettings(resamples=20))
+    assert [row["candidate"] for row in each.rows] == [1]
     with pytest.raises(UsageError, match="expected each, a number"):
-        choose_texts(candidates, "all", EQUAL, Forming())
+        choose_texts(candidates, "all", EQUAL, EstimateSettings())
 
 
 def test_scores_are_held_against_people_or_against_the_extrinsic() -> None:
@@ -252,9 +253,9 @@ def test_scores_are_held_against_people_or_against_the_extrinsic() -> None:
     texts = [{"id": str(n), "system": "s", "scores": {"factuality": n / 2, "validity": n / 4}} for n in range(3)]
     people = [{"id": str(n), "system": "s", "judge": f"person:{p}", "scores": {"rated factuality": float(n)}}
               for n in range(3) for p in "ab"]  # fmt: skip
-    told = [(one.system, one.independent, one.dependent, one.d) for one in associations([*texts, *people])]
+    told = [(one.system, one.independent, one.dependent, one.d) for one in somers_d_of_score_pairs([*texts, *people])]
     assert told == [("all", "factuality", "factuality", 1.0), ("s", "factuality", "factuality", 1.0)]
-    (extrinsic, _) = associations(texts)
+    (extrinsic, _) = somers_d_of_score_pairs(texts)
     assert (extrinsic.independent, extrinsic.dependent) == ("validity", "factuality")
 
 

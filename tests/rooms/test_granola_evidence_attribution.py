@@ -6,7 +6,7 @@ from granola.evidence.attribution.attribution_task import Category, scores_of, v
 from granola.evidence.attribution.benchmark_building import CategoryShares, SampleMaker
 from granola.evidence.attribution.evaluators import GraphEvaluator
 from granola.evidence.attribution.sample_queries import SourcedQuery
-from granola.evidence.evidence_task import Forming
+from granola.evidence.evidence_task import EstimateSettings
 from kg.graph.logical_query import StoreFacts
 from kg.graph.sparql_shapes import query_of_sparql
 from tests.attribution_world import world
@@ -27,4 +27,4 @@ def test_a_query_becomes_samples_that_an_evaluator_tells_apart() -> None:
 
     graph = GraphEvaluator(facts)
     rows = [verdict_row("graph", sample, judged) for sample, judged in zip(samples, graph.judge(samples), strict=True)]
-    assert scores_of(rows, Forming(resamples=20))["micro-F1"].value == 1.0
+    assert scores_of(rows, EstimateSettings(resamples=20))["micro-F1"].value == 1.0

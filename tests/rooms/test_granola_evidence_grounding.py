@@ -23,8 +23,8 @@ def test_an_answer_may_be_factual_on_a_passage_that_is_irrelevant() -> None:
     good, noise = AnswerJudge(sentences=words).judge(
         [(BRIDGE, "The bridge opened in 1999 [1]."), (BRIDGE, "The harbour tunnel closed in 1932 [2].")]
     )
-    assert (good.factual(), good.factual(Relevance.STRICT)) == (True, True)
-    assert (noise.factual(), noise.factual(Relevance.STRICT)) == (True, False)
+    assert (good.is_factual(), good.is_factual(Relevance.STRICT)) == (True, True)
+    assert (noise.is_factual(), noise.is_factual(Relevance.STRICT)) == (True, False)
     assert [one.citations.right for one in (good, noise) if one.citations is not None] == [1, 0]
 
 

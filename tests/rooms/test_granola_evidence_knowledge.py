@@ -5,7 +5,7 @@ from __future__ import annotations
 from granola.evidence.knowledge.knowledge_items import ItemPieces, KnowledgeItem, WordIndex
 from granola.evidence.knowledge.knowledge_judge import KnowledgeJudge
 from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
-from granola.evidence.knowledge.knowledge_task import EQUAL, quality, somers_d
+from granola.evidence.knowledge.knowledge_task import EQUAL, knowledge_quality, somers_d
 from tests.knowledge_models import TableEntailment
 
 PASSAGES = ["Ulm lies on the Danube.", "Bread is baked."]
@@ -29,7 +29,7 @@ def test_a_text_is_judged_by_passages() -> None:
 
 def test_one_number_to_choose_by() -> None:
     scores = {"factuality": 1.0, "relevance": 0.5, "coherence_paragraph": 0.5, "informativeness": 0.0}
-    assert quality(scores, EQUAL) == 0.5
+    assert knowledge_quality(scores, EQUAL) == 0.5
 
 
 def test_do_people_agree() -> None:

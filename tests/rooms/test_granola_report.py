@@ -9,7 +9,7 @@ from jinja2 import UndefinedError
 
 from abstraction.files.rows import read_tiered
 from granola.matching import matcher
-from granola.report.charts import Panel, estimates_figure, estimates_table
+from granola.report.charts import Panel, estimates_csv, estimates_figure
 from granola.report.score_page import render
 from granola.report.templates import render_page
 from granola.scoring.predictions import read_predictions
@@ -43,6 +43,6 @@ def test_shares_by_slice() -> None:
     }
     panel = Panel(name="popularity", across="popularity", score="right", lines=lines)
     assert estimates_figure([panel], "png").startswith(b"\x89PNG")
-    head, first, *_ = estimates_table([panel]).decode().splitlines()
+    head, first, *_ = estimates_csv([panel]).decode().splitlines()
     assert head == "panel,score,line,at,value,low,high,n"
     assert first == "popularity,right,one,head,0.750000,0.300642,0.954413,4"

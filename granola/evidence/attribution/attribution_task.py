@@ -22,8 +22,8 @@ from abstraction.files.records import Record, parse_json_or_text, read_records
 from abstraction.files.row_models import RowModel, read_each_once, without_rejected
 from granola.errors import GranolaError, SampleError
 from granola.evidence.evidence_task import (
+    EstimateSettings,
     EvidenceTask,
-    Forming,
     JudgedQuestion,
     Labels,
     Row,
@@ -64,7 +64,7 @@ class NoSampleError(GranolaError, ValueError):
     """No sample can be made of a query, or of one category; the message is the reason, and a key of counts."""
 
 
-TWO_WAY = ("not supported", "supported")  # the labels where only two classes are told apart
+TWO_WAY = ("not supported", "supported")  # labels of data sets and evaluators with two classes
 # "table_4": samples of the paper (training, testing, all). "replies": names of categories in replies, which are ours,
 # those of the paper's prompts and of AttrScore, and participles. "prompts": their names in prompts. "sources": labels
 # of AttributionBench and of FactcheckGPT. "sheets": meanings of labels on sheets.
@@ -99,7 +99,7 @@ class CitedFact(BaseModel):
 
 
 _Facts = Annotated[tuple[CitedFact, ...], _Nested]
-_Places = tuple[tuple[int, ...], ...] | None
+_FactPositions = tuple[tuple[int, ...], ...] | None
 
 
 class AttributionSample(RowModel):
@@ -125,12 +125,12 @@ class AttributionSample(RowModel):
     query: Annotated[Mapping[str, Any] | None, _Nested] = None
     subgraph: _Facts = ()
     evidence: _Facts = ()
-    cited: Annotated[_Places, _Nested] = None
+    cited: Annotated[_FactPositions, _Nested] = None
     provenance: Annotated[Mapping[str, Any], _Nested] = Field(default_factory=dict)
 
     @field_validator("query")
     @classmethod
-    def _is_query(cls, query: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    def _normalised_query(cls, query: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         try:
             return None if query is None else LogicalQuery.from_json(query).to_json()
         except QueryShapeError as error:
@@ -138,15 +138,15 @@ class AttributionSample(RowModel):
 
     @field_validator("cited")
     @classmethod
-    def _cited_within_evidence(cls, cited: _Places, row: ValidationInfo) -> _Places:
+    def _check_cited_positions(cls, cited: _FactPositions, row: ValidationInfo) -> _FactPositions:
         known, citations = len(row.data.get("evidence", ())), row.data.get("citations", ())
         if cited and (len(cited) != len(citations) or any(not 0 <= at < known for one in cited for at in one)):
-            raise ValueError('has not the places of facts in "evidence" for each citation')
+            raise ValueError('does not list, for each citation, positions of facts in "evidence"')
         # An empty list means that the row does not record which citation states which fact.
         return cited or None
 
     @property
-    def facts_in_evidence(self) -> tuple[bool, ...]:
+    def needed_facts_stated(self) -> tuple[bool, ...]:
         """For each fact of the subgraph, whether the evidence still states it."""
         left = {one.fact for one in self.evidence}
         return tuple(one.fact in left for one in self.subgraph)
@@ -212,7 +212,9 @@ class AttributionJudgement:
 
     @classmethod
     def of(cls, sample: AttributionSample, label: Category | bool, **more: Any) -> AttributionJudgement:
-        """The judgement with a category, of which SUPPORTIVE is supported, or with a label of two classes."""
+        """The judgement with `label`: a category, of which only SUPPORTIVE counts as supported, or whether it is
+        supported.
+        """
         if isinstance(label, Category):
             return cls(id=sample.id, category=label, supported=label is Category.SUPPORTIVE, **more)
         return cls(id=sample.id, supported=label, **more)
@@ -223,7 +225,7 @@ class AttributionVerdict(RowModel):
 
     `gold_...` are the labels of the sample, `people_category` the unanimous label of people. For partially supportive
     samples, `fact_score` is the share of facts that the evaluator finds supported, `triples_left` the share that the
-    citations still state. `two_way`: whether the evaluator tells supported from not, and no categories.
+    citations still state. `two_way`: whether the evaluator only decides between supported and not supported.
     """
 
     id: str = Field(min_length=1, description="a text")
@@ -239,8 +241,8 @@ class AttributionVerdict(RowModel):
     fact_score: float | None = None
     triples_left: float | None = None
 
-    def pair(self, gold: Category | None = None) -> Pair:
-        """The gold category (`gold` replaces it) and the judged one, "unparsed" if missing."""
+    def gold_and_judged(self, gold: Category | None = None) -> Pair:
+        """The gold category, or `gold` instead of it, and the judged category, "unparsed" where it is missing."""
         return str(gold or self.gold_category), str(self.category or NO_LABEL)
 
     def value(self, score: str) -> float | None:
@@ -257,11 +259,14 @@ class AttributionVerdict(RowModel):
 
 
 def verdict_row(
-    name: str, sample: AttributionSample, judged: AttributionJudgement, facts: Sequence[bool | None] = (), **more: Any
+    name: str, sample: AttributionSample, judged: AttributionJudgement,
+    fact_verdicts: Sequence[bool | None] = (), **more: Any,
 ) -> dict[str, Any]:
-    """The row of a judgement. `facts`: the verdicts on each fact, if they were requested."""
+    """The row of a judgement. `fact_verdicts`: whether each fact of the subgraph is supported, if the evaluator was
+    asked.
+    """
     # A fact without a verdict counts as unsupported. FActScore is for partially supportive samples (section 5.4).
-    by_score = {"triples_left": sample.facts_in_evidence, "fact_score": facts}
+    by_score = {"triples_left": sample.needed_facts_stated, "fact_score": fact_verdicts}
     is_partial = sample.category is Category.PARTIAL
     shares = {score: sum(map(bool, own)) / len(own) for score, own in by_score.items() if own and is_partial}
     return {
@@ -270,7 +275,7 @@ def verdict_row(
     }  # fmt: skip
 
 
-def scores_of(rows: Sequence[Mapping[str, Any]], forming: Forming) -> dict[str, Estimate]:
+def scores_of(rows: Sequence[Mapping[str, Any]], settings: EstimateSettings) -> dict[str, Estimate]:
     """The scores of one evaluator: "supportive F1", "micro-F1", "micro-F1, single", "two-way micro-F1" and so on.
 
     Two-class samples or evaluators get only the two-way scores.
@@ -285,22 +290,22 @@ def scores_of(rows: Sequence[Mapping[str, Any]], forming: Forming) -> dict[str, 
         for one in verdicts
         if one.gold_supported is not None
     ]
-    for which, labels, own in ("", CATEGORIES, [one.pair() for one in four]), ("two-way ", TWO_WAY, two):
+    for which, labels, own in ("", CATEGORIES, [one.gold_and_judged() for one in four]), ("two-way ", TWO_WAY, two):
         asked += [(f"{label} F1", own, macro_f1([label])) for label in labels]
         asked += [(f"{which}micro-F1", own, micro_f1), (f"{which}macro-F1", own, macro_f1(labels))]
     for kind in Complexity:
-        asked.append((f"micro-F1, {kind}", [one.pair() for one in four if one.complexity is kind], micro_f1))
-    by_people = [one.pair(one.people_category) for one in four if one.people_category is not None]
+        asked.append((f"micro-F1, {kind}", [one.gold_and_judged() for one in four if one.complexity is kind], micro_f1))
+    by_people = [one.gold_and_judged(one.people_category) for one in four if one.people_category is not None]
     asked.append((BY_PEOPLE, by_people, micro_f1))
     estimates: dict[str, Estimate] = {}
     for title, pairs, statistic in asked:
         if pairs:
-            found, interval = bootstrap_estimate(pairs, statistic, resamples=forming.resamples, seed=forming.seed)
+            found, interval = bootstrap_estimate(pairs, statistic, resamples=settings.resamples, seed=settings.seed)
             estimates[title] = Estimate(value=found, interval=interval, n=len(pairs))
     for title in (FACT_SCORE, TRIPLES_LEFT):
         values = [value for one in verdicts if (value := one.value(title)) is not None]
         if values:
-            estimates[title] = mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
+            estimates[title] = mean_estimate(values, resamples=settings.resamples, seed=settings.seed)
     if estimates:
         estimates["without a label"] = share_estimate([float(one.supported is None) for one in verdicts])
     return estimates

@@ -30,10 +30,10 @@ from granola.evidence.attribution.sample_queries import (
     QueryExtender,
     SourcedQuery,
     branch_facts,
-    facts_of,
-    why_unproven,
+    reason_unproven,
+    unique_facts,
 )
-from granola.evidence.attribution.sample_texts import CLASS, FactWording, RelationValues, states_name, wording
+from granola.evidence.attribution.sample_texts import CLASS, FactWording, RelationValues, states_name, wording_templates
 from kg.base.files import sha256_of
 from kg.errors import GroundingError
 from kg.graph.logical_query import Grounding, Hop, LogicalQuery, Shape, StoreFacts, ground_all
@@ -59,8 +59,8 @@ class CategoryShares(StrEnum):
     """The shares of categories in a benchmark.
 
     PAPER: those of Table 4, with single triples, which are never partially supportive, treated apart. Complexities
-    follow Table 4 too; surplus samples are removed at the end (`in_paper_shares`). ALL: one sample of every possible
-    category per query.
+    follow Table 4 too; surplus samples are removed at the end (`subset_in_paper_shares`). ALL: one sample of every
+    possible category per query.
     """
 
     PAPER = "paper"
@@ -158,8 +158,8 @@ class SampleMaker:
     ) -> Iterator[AttributionSample]:
         shape = grounding.query.shape
         try:
-            called = self._words.distinct_names(grounding.query)
-            worded = self._sample_in_words(sourced, extension, grounding, called)
+            display_names = self._words.distinct_names(grounding.query)
+            worded = self._sample_without_citations(sourced, extension, grounding, display_names)
         except NoSampleError as error:
             self.counts[f"{LEFT_OUT}{error}"] += 1
             return
@@ -167,9 +167,9 @@ class SampleMaker:
         for category in self._categories_to_try(shape, drawing, several=len(grounding.answers) > 1):
             try:
                 groups = self._editor.edit(category, grounding, drawing)
-                if reason := why_unproven(category, grounding, groups, self._facts):
+                if reason := reason_unproven(category, grounding, groups, self._facts):
                     raise NoSampleError(reason)
-                stated = tuple(self._words.with_sentence(fact, called) for fact in facts_of(groups))
+                stated = tuple(self._words.with_sentence(fact, display_names) for fact in unique_facts(groups))
                 order = list(range(len(stated)))
                 # Else the first citation would always be about the first subject.
                 self._random_for(sourced, "order").shuffle(order)
@@ -199,13 +199,13 @@ class SampleMaker:
             return possible
         # Random order breaks ties between equal deficits; the sort below is stable.
         drawing.shuffle(possible)
-        weights = {one: _paper_share_of(one, COMPLEXITY[shape]) for one in possible}
+        weights = {one: _paper_share(one, COMPLEXITY[shape]) for one in possible}
         if several and shape is Shape.PATH:
             weights[Category.PARTIAL] *= _PARTIAL_FACTOR
         return sorted(possible, key=lambda category: self._made[shape, category] / weights[category])
 
-    def _sample_in_words(
-        self, sourced: SourcedQuery, extension: Extension, grounding: Grounding, called: Mapping[str, str]
+    def _sample_without_citations(
+        self, sourced: SourcedQuery, extension: Extension, grounding: Grounding, display_names: Mapping[str, str]
     ) -> AttributionSample:
         """The sample without category and citations. Raises NoSampleError."""
         query, words = grounding.query, self._words
@@ -215,12 +215,12 @@ class SampleMaker:
         for branch in query.branches:
             kinds = self._facts.targets(branch.start, Hop(property=CLASS)) if len(branch.hops) == 1 else ()
             # The table names classes for which a question of the relation sounds unnatural.
-            if wording(branch.hops[0].property).get("unlike") in kinds:
+            if wording_templates(branch.hops[0].property).get("unlike") in kinds:
                 raise NoSampleError("the question of the relation does not suit the class of its subject")
-        facts = facts_of(branch_facts(grounding))
+        facts = unique_facts(branch_facts(grounding))
         nodes = list(dict.fromkeys(node for fact in facts for node in (fact.subject, fact.object)))
         # Citations would be ambiguous.
-        if len({(called.get(node) or words.name(node)).casefold() for node in nodes}) < len(nodes):
+        if len({(display_names.get(node) or words.name(node)).casefold() for node in nodes}) < len(nodes):
             raise NoSampleError("two entities of a sample have one name")
         asked = sourced.question and words.extend_question(sourced.question, sourced.query, query)
         question, answers = asked or words.question(query), tuple(map(words.name, grounding.answers))
@@ -230,13 +230,13 @@ class SampleMaker:
         return AttributionSample(
             id=sourced.id,
             question=question,
-            statement=words.statement(grounding, called),
+            statement=words.statement(grounding, display_names),
             citations=(),
             complexity=COMPLEXITY[query.shape],
             answer=answers,
             answer_qids=grounding.answers,
             query=query.to_json(),
-            subgraph=tuple(words.with_sentence(fact, called) for fact in facts),
+            subgraph=tuple(words.with_sentence(fact, display_names) for fact in facts),
             # Enough to find the source row again.
             provenance={
                 "source": sourced.source, "row": sourced.id, "extension": str(extension),
@@ -245,7 +245,7 @@ class SampleMaker:
         )  # fmt: skip
 
 
-def _paper_share_of(category: Category, complexity: Complexity) -> float:
+def _paper_share(category: Category, complexity: Complexity) -> float:
     """The share of a category among samples of a complexity: PARTIAL has none among single triples."""
     shares = PAPER_SHARES
     # Single triples are never partial, so the other complexities need a larger share of partial samples.
@@ -255,7 +255,7 @@ def _paper_share_of(category: Category, complexity: Complexity) -> float:
     return partial if category is Category.PARTIAL else others
 
 
-def in_paper_shares(samples: Sequence[AttributionSample], *, seed: int = 0) -> list[AttributionSample]:
+def subset_in_paper_shares(samples: Sequence[AttributionSample], *, seed: int = 0) -> list[AttributionSample]:
     """The largest subset of samples, in order, with the shares of Table 4 for categories and complexities.
 
     Each share differs from the paper's by at most `WITHIN`, or by as little as the samples allow.
@@ -264,7 +264,7 @@ def in_paper_shares(samples: Sequence[AttributionSample], *, seed: int = 0) -> l
     for at, sample in enumerate(samples):
         if sample.category is not None and sample.complexity is not None:
             cells.setdefault((sample.category, sample.complexity), []).append(at)
-    wanted = {(a, b): PAPER_SHARES[b] * _paper_share_of(a, b) for a in Category for b in Complexity}
+    wanted = {(a, b): PAPER_SHARES[b] * _paper_share(a, b) for a in Category for b in Complexity}
     number = len(samples)
     while True:
         kept = {cell: min(len(cells.get(cell, ())), round(number * share)) for cell, share in wanted.items()}
@@ -287,13 +287,15 @@ DOMAINS = 15  # classes listed by name; the others are summed
 TRAIN, TEST = "train", "test"
 
 
-def subjects_of(sample: AttributionSample) -> Iterator[str]:
+def start_entities(sample: AttributionSample) -> Iterator[str]:
     """The entities from which a sample's query starts, in its order."""
     return (branch["start"] for branch in (sample.query or {}).get("branches", ()))
 
 
-def split(samples: Sequence[AttributionSample], *, test: float, seed: int) -> dict[str, list[AttributionSample]]:
-    """Split samples into training and test sets that share no subject. The paper states no rule.
+def split_by_subject(
+    samples: Sequence[AttributionSample], *, test: float, seed: int
+) -> dict[str, list[AttributionSample]]:
+    """Split samples into training and test sets that share no subject. The paper gives no rule for its split.
 
     Subjects that occur in the same sample form a group (connected components); groups are drawn at random until their
     samples reach the share `test`.
@@ -303,9 +305,9 @@ def split(samples: Sequence[AttributionSample], *, test: float, seed: int) -> di
     graph: Any = networkx.Graph()
     for sample in samples:
         # Samples that share a subject must not be in both sets, or an evaluator could memorise facts.
-        networkx.add_path(graph, subjects_of(sample))
+        networkx.add_path(graph, start_entities(sample))
     group_of = {one: at for at, group in enumerate(networkx.connected_components(graph)) for one in group}
-    sizes = Counter(group_of[next(subjects_of(sample))] for sample in samples)
+    sizes = Counter(group_of[next(start_entities(sample))] for sample in samples)
     groups, lacking = sorted(sizes), test * len(samples)
     # The generator is local and named: the split depends on the seed alone.
     random.Random(f"split {seed}").shuffle(groups)
@@ -316,17 +318,17 @@ def split(samples: Sequence[AttributionSample], *, test: float, seed: int) -> di
             lacking -= sizes[group]
     sides: dict[str, list[AttributionSample]] = {TRAIN: [], TEST: []}
     for sample in samples:
-        sides[TEST if group_of[next(subjects_of(sample))] in tests else TRAIN].append(sample)
+        sides[TEST if group_of[next(start_entities(sample))] in tests else TRAIN].append(sample)
     return sides
 
 
-def counts(samples: Iterable[AttributionSample]) -> dict[str, int]:
-    """Samples: all, by category, by complexity, with the keys of `PAPER_COUNTS`. Table 4."""
+def count_by_label(samples: Iterable[AttributionSample]) -> dict[str, int]:
+    """The number of samples: all, by category and by complexity, with the keys of `PAPER_COUNTS`. Table 4."""
     tally = Counter(str(key) for sample in samples for key in ("all", sample.category, sample.complexity))
     return {str(key): tally[key] for key in PAPER_COUNTS}
 
 
-def lengths(samples: Iterable[AttributionSample]) -> dict[int, int]:
+def count_by_citation_words(samples: Iterable[AttributionSample]) -> dict[int, int]:
     """The histogram of citation lengths: samples by words in all citations, in bins of `BIN`, keyed by the lower end.
     Figures 3, 4.
     """
@@ -334,9 +336,11 @@ def lengths(samples: Iterable[AttributionSample]) -> dict[int, int]:
     return dict(sorted(number_of.items()))
 
 
-def domains(samples: Iterable[AttributionSample], facts: StoreFacts) -> dict[str, int]:
-    """Questions by the class of their start entity, the most frequent first; the remainder as "other". Figure 5."""
-    kinds = (facts.targets(next(subjects_of(sample)), Hop(property=CLASS)) for sample in samples if sample.query)
+def count_by_subject_class(samples: Iterable[AttributionSample], facts: StoreFacts) -> dict[str, int]:
+    """The number of questions by the class of their start entity, most frequent first; the remainder as "other".
+    Figure 5.
+    """
+    kinds = (facts.targets(next(start_entities(sample)), Hop(property=CLASS)) for sample in samples if sample.query)
     tally = Counter((own and name_of(facts.entity(own[0]))) or "without a class" for own in kinds)
     most = dict(tally.most_common(DOMAINS))
     others = tally.total() - sum(most.values())
@@ -345,23 +349,23 @@ def domains(samples: Iterable[AttributionSample], facts: StoreFacts) -> dict[str
 
 def write_benchmark(
     out: Path,
-    sides: Mapping[str, Sequence[AttributionSample]],
+    samples_by_split: Mapping[str, Sequence[AttributionSample]],
     *,
     facts: StoreFacts,
-    built: Mapping[str, int],
-    made: Mapping[str, str],
+    outcomes: Mapping[str, int],
+    origin: Mapping[str, str],
     wording: str,
     rejected: Sequence[RejectedRow] = (),
 ) -> dict[str, Any]:
     """Write the folder atomically, replacing an earlier one; return its statistics.
 
-    `built`: counts of queries and samples by outcome. `made`: origin (snapshot, command, version) for the card.
+    `outcomes`: numbers of queries and samples by outcome. `origin`: snapshot, command and version, for the card.
     """
     # Imported late: they load all that makes ladders, which --help need not wait for.
     from abstraction.datasets.building import RECORD
     from abstraction.datasets.card import markdown_table
 
-    sides = {side: samples for side, samples in sides.items() if samples}
+    sides = {side: samples for side, samples in samples_by_split.items() if samples}
     # In the same directory, because a rename must not cross file systems.
     with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=f".{out.name}-") as work:
         final = Path(work) / "final"
@@ -371,11 +375,11 @@ def write_benchmark(
             path = f"data/{side}.jsonl"
             write_records((sample.to_json() for sample in samples), final / path, format="jsonl")
             data[side] = {"path": path, "sha256": sha256_of(final / path)}
-        tallies = {side: counts(samples) for side, samples in sides.items()}
+        tallies = {side: count_by_label(samples) for side, samples in sides.items()}
         summary: dict[str, Any] = {
             "counts": tallies,
-            "citation_words": {side: lengths(samples) for side, samples in sides.items()},
-            "domains": {side: domains(samples, facts) for side, samples in sides.items()},
+            "citation_words": {side: count_by_citation_words(samples) for side, samples in sides.items()},
+            "domains": {side: count_by_subject_class(samples, facts) for side, samples in sides.items()},
         }
         # The layout of Table 4.
         whole = sum((Counter(tally) for tally in tallies.values()), Counter[str]())
@@ -389,13 +393,19 @@ def write_benchmark(
             name=json.dumps(out.name, ensure_ascii=False), title=out.name, wording=wording,
             table=markdown_table(("", *tallies, "all", "share", "in the paper"), rows),
             files="\n".join(f"  - split: {side}\n    path: data/{side}.jsonl" for side in sides),
-            built=markdown_table(("number", "what"), [(n, what) for what, n in built.items()]),
-            made=markdown_table(("", ""), [(key, f"`{value}`") for key, value in made.items()]),
+            built=markdown_table(("number", "what"), [(n, what) for what, n in outcomes.items()]),
+            made=markdown_table(("", ""), [(key, f"`{value}`") for key, value in origin.items()]),
         )  # fmt: skip
         (final / "README.md").write_text(text, encoding="utf-8")
         if rejected:
             write_records((row.to_json() for row in rejected), final / "rejected.jsonl", format="jsonl")
-        record = {"schema_version": 2, "made": dict(made), "built": dict(built), "statistics": summary, "data": data}
+        record = {
+            "schema_version": 2,
+            "made": dict(origin),
+            "built": dict(outcomes),
+            "statistics": summary,
+            "data": data,
+        }
         (final / RECORD).write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS))
         # Rename instead of delete: an interrupted run leaves the old folder or the new one.
         if out.exists():

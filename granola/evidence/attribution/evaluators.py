@@ -1,8 +1,8 @@
 """Evaluators of attribution: by the facts of a sample, its words, models of entailment and of classes, chat models.
 
-Chat models are asked as Hu et al. 2025 (CAQA), appendix E, does: for a category in three families of prompts, fact by
-fact, or for 1 and 0. Families: `defined` gives the four definitions, `options` the names alone, `three-way` the names
-of AttrScore: Attributable is read as supportive, Extrapolatory as irrelevant; it has no partial.
+Chat models get the prompts of Hu et al. 2025 (CAQA), appendix E: for a category in three families of prompts, fact by
+fact, or for 1 and 0. The family `defined` contains the four definitions, `options` only the names of the categories,
+`three-way` the names of AttrScore: Attributable is read as supportive, Extrapolatory as irrelevant; it has no partial.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from granola.evidence.attribution.attribution_task import (
     Category,
     read_samples,
 )
-from granola.evidence.attribution.sample_queries import why_unproven
+from granola.evidence.attribution.sample_queries import reason_unproven
 from granola.evidence.attribution.sample_texts import AGAIN
-from granola.evidence.evidence_task import identity_name, model_name
+from granola.evidence.evidence_task import model_name_with_hash, name_with_hash
 from granola.replies import read_verdict
 from kg.errors import GroundingError
 from kg.graph.logical_query import LogicalQuery, StoreFacts, ground
@@ -49,15 +49,15 @@ CHAT = ("defined", "options", "three-way", "decomposed")
 KINDS = ("graph", "words", "trained", "encoder", *CHAT, "nli", "autois")
 BATCH = 256  # samples per call of a model; scorers that report a block size get at least one block
 REPLY_KEPT = 300  # characters of a reply that a judgement stores
-MOST_FACTS = 20  # of a statement; a reply with more is read as malformed
-_MOST_LINES, _LONGEST_LINE = 24, 1_900  # of the citations in a prompt; characters
+MOST_FACTS = 20  # facts of one statement at most; a reply with more is read as malformed
+_MOST_LINES, _LONGEST_LINE = 24, 1_900  # the citations in a prompt: lines at most, and characters of a line
 SampleFact = tuple[AttributionSample, str]  # a fact that a sample needs, in words
 T = TypeVar("T")
 V = TypeVar("V")
 
 
 class AttributionEvaluator(ABC):
-    """Judges samples."""
+    """Judges whether the citations of samples support their statements."""
 
     @abstractmethod
     def signature(self) -> str:
@@ -103,14 +103,14 @@ class GraphEvaluator(AttributionEvaluator):
             category, failed = None, "no query that the graph answers"
             if truth is not None and truth.answers:
                 evidence, failed = (tuple(one.fact for one in sample.evidence),), "no category is proved"
-                proved = (one for one in Category if why_unproven(one, truth, evidence, self._facts) is None)
+                proved = (one for one in Category if reason_unproven(one, truth, evidence, self._facts) is None)
                 category = next(proved, None)
             judged = AttributionJudgement(id=sample.id, failed=failed)
             yield judged if category is None else AttributionJudgement.of(sample, category)
 
     def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
-        """The stated facts are known, so this equals the automatic score."""
-        return (sample.facts_in_evidence for sample in samples)
+        """Whether the evidence states each fact: the row lists the stated facts, so this equals the automatic score."""
+        return (sample.needed_facts_stated for sample in samples)
 
 
 class TextEvaluator(AttributionEvaluator):
@@ -160,7 +160,7 @@ class PremiseIs(StrEnum):
     STATEMENT = "statement"
 
 
-def pair_of_texts(sample: AttributionSample, premise: PremiseIs) -> TextPair:
+def premise_and_hypothesis(sample: AttributionSample, premise: PremiseIs) -> TextPair:
     """Evidence and statement, or question with statement and evidence."""
     evidence = " ".join(sample.citations)
     if premise is PremiseIs.STATEMENT:
@@ -180,11 +180,11 @@ class EntailmentEvaluator(TextEvaluator):
 
     def signature(self) -> str:
         """`nli|premise:evidence|model:NAME-HASH`."""
-        return f"nli|premise:{self.premise}|model:{identity_name(self.model.identity)}"
+        return f"nli|premise:{self.premise}|model:{name_with_hash(self.model.identity)}"
 
     def labels(self, batch: Sequence[AttributionSample]) -> Iterator[Category]:
         """The category of each sample."""
-        for judged in self.model.scores([pair_of_texts(sample, self.premise) for sample in batch]):
+        for judged in self.model.scores([premise_and_hypothesis(sample, self.premise) for sample in batch]):
             shares = {
                 Category.SUPPORTIVE: judged.entailed, Category.CONTRADICTORY: judged.refuted,
                 Category.IRRELEVANT: judged.neutral,
@@ -194,28 +194,29 @@ class EntailmentEvaluator(TextEvaluator):
 
 
 class ClassifierEvaluator(TextEvaluator):
-    """A sequence classifier of question with statement, and citations; the end of the longer text is cut.
+    """A sequence classifier for pairs of texts: question with statement, and citations; the longer text is cut at its
+    end.
 
-    Its labels are the four categories, or "supported" and "not supported", as somebody fine-tuned it.
+    The labels of the model must be the four categories, or "supported" and "not supported".
     """
 
-    def __init__(self, word: str) -> None:
-        """`word`: a folder or a name on the hub, with settings: `FOLDER?longest=256`. Raises UsageError, ModelError."""
-        self.model = open_classifier(f"local:{word}")
+    def __init__(self, model_spec: str) -> None:
+        """`model_spec`: a folder or a name on the hub, with settings (`FOLDER?longest=256`). UsageError, ModelError."""
+        self.model = open_classifier(f"local:{model_spec}")
         self._labels = [label.replace("_", " ").casefold() for label in self.model.labels]
         if not {*self._labels} <= {*Category} and {*self._labels} != {*TWO_WAY}:
             raise UsageError(
-                f"encoder={word} has the labels {', '.join(self.model.labels)}; expected {', '.join(Category)}, or "
-                f"{' and '.join(TWO_WAY)}"
+                f"encoder={model_spec} has the labels {', '.join(self.model.labels)}; expected {', '.join(Category)}, "
+                f"or {' and '.join(TWO_WAY)}"
             )
 
     def signature(self) -> str:
         """`encoder|model:NAME-HASH`, of weights and length."""
-        return f"encoder|model:{identity_name(self.model.identity)}"
+        return f"encoder|model:{name_with_hash(self.model.identity)}"
 
     def labels(self, batch: Sequence[AttributionSample]) -> Iterator[Category | bool]:
         """The most probable label of each sample."""
-        pairs = [astuple(pair_of_texts(sample, PremiseIs.STATEMENT)) for sample in batch]
+        pairs = [astuple(premise_and_hypothesis(sample, PremiseIs.STATEMENT)) for sample in batch]
         for row in self.model.logits(pairs):
             label = self._labels[row.index(max(row))]
             yield label == TWO_WAY[1] if label in TWO_WAY else Category(label)
@@ -257,15 +258,15 @@ def read_category(reply: str, *, numbered: bool = False) -> Category:
 class PromptedEvaluator(AttributionEvaluator):
     """Base of evaluators that ask a chat model. `examples` precede each request, in order (few-shot).
 
-    `kind`: the name on the command line, and of the folder of its prompts. `replacing`: a folder with prompt files that
-    replace the bundled ones of the same name.
+    `kind`: the name on the command line, and of the folder of its prompts. Files of `prompt_folder` replace the
+    bundled prompts of the same name.
     """
 
     model: ChatModel
     kind: str
     examples: Sequence[AttributionSample] = ()
     temperature: float = 0.0
-    replacing: Path | str | None = None
+    prompt_folder: Path | str | None = None
     prompt_kinds: ClassVar[tuple[PromptKind, ...]]
     most_tokens: ClassVar[int] = 1_000  # models that reason before the label need room; replies are cut for storage
 
@@ -274,7 +275,7 @@ class PromptedEvaluator(AttributionEvaluator):
         with as_file(files("granola") / "evidence" / "attribution" / "evaluator_prompts") as bundled:
             # Each kind has its own folder; the true/false prompt is shared.
             sets = (self.kind.replace("-", "_"), "shared")
-            self.prompts = load_prompts((*self.prompt_kinds, AGAIN, TRUTH), bundled, self.replacing, sets=sets)
+            self.prompts = load_prompts((*self.prompt_kinds, AGAIN, TRUTH), bundled, self.prompt_folder, sets=sets)
         sampling = Sampling(max_tokens=self.most_tokens, temperature=self.temperature)
         self.sampling = sampling_of(self.model, sampling)
 
@@ -284,20 +285,20 @@ class PromptedEvaluator(AttributionEvaluator):
         digest = hashlib.sha256("".join(example.id for example in self.examples).encode()).hexdigest()[:8]
         shots = f"shots:{len(self.examples)}" + (f"-{digest}" if self.examples else "")
         return (
-            f"{self.kind}|{shots}|model:{model_name(self.model)}|prompt:{prompts_hash(dict(self.prompts))[:8]}"
+            f"{self.kind}|{shots}|model:{model_name_with_hash(self.model)}|prompt:{prompts_hash(dict(self.prompts))[:8]}"
             f"|temperature:{self.sampling.temperature:g}|v:{hash_of_modules(__name__)}"
         )
 
     def judge_facts(self, facts: Sequence[SampleFact]) -> Iterator[bool | None]:
         """A true/false request for each fact in the context of the citations (CAQA, appendix D.2)."""
 
-        def ask(fact: SampleFact) -> Request:
-            return self.request(f"{fact[0].id} truth", TRUTH, _fact_slots(fact))
+        def truth_request(fact: SampleFact) -> Request:
+            return self.build_request(f"{fact[0].id} truth", TRUTH, _fact_slots(fact))
 
-        def read(fact: SampleFact, reply: str) -> bool:
+        def read_truth(fact: SampleFact, reply: str) -> bool:
             return _read_label(reply, _TRUTHS, "expected True or False", affirming=(True,))
 
-        return (outcome.value for _, outcome in self.ask_each(facts, ask, read))
+        return (outcome.value for _, outcome in self.ask_each(facts, truth_request, read_truth))
 
     def ask_each(
         self, items: Iterable[T], ask: Callable[[T], Request], read: Callable[[T, str], V]
@@ -305,7 +306,7 @@ class PromptedEvaluator(AttributionEvaluator):
         """Ask about each item; yield it with the outcome, in order. An unreadable reply is requested once more."""
         return RequestForm(model=self.model, ask=ask, read=read, again=self.prompts[AGAIN.name]).run(items)
 
-    def request(
+    def build_request(
         self, request_id: str, kind: PromptKind, slots: _Slots, shots: Iterable[tuple[_Slots, str]] = ()
     ) -> Request:
         """A request with the prompt of a kind; `shots`, slots and replies of examples, come before its last message."""
@@ -324,21 +325,21 @@ class CategoryEvaluator(PromptedEvaluator):
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """One judgement for each sample, in order, failures included."""
-        for sample, outcome in self.ask_each(samples, self.ask, self.read):
-            yield outcome.value or AttributionJudgement(id=sample.id, failed=_failure_in_words(outcome))
+        for sample, outcome in self.ask_each(samples, self.sample_request, self.read_judgement):
+            yield outcome.value or AttributionJudgement(id=sample.id, failed=_failure_text(outcome))
 
-    def ask(self, sample: AttributionSample) -> Request:
+    def sample_request(self, sample: AttributionSample) -> Request:
         """The request about a sample."""
         shots = ((self._slots(one), NAMES[self.kind][one.category]) for one in self.examples if one.category)
-        return self.request(sample.id, CATEGORY, self._slots(sample), shots)
+        return self.build_request(sample.id, CATEGORY, self._slots(sample), shots)
 
     def _slots(self, sample: AttributionSample) -> _Slots:
         if self.kind == "defined":
-            return {"reference": cited_lines(sample), "question": sample.question, "answer": sample.statement}
+            return {"reference": citation_lines(sample), "question": sample.question, "answer": sample.statement}
         # Claim: question and statement, joined as the paper joins them.
-        return {"reference": cited_lines(sample), "claim": f"{sample.question}|{sample.statement}"}
+        return {"reference": citation_lines(sample), "claim": f"{sample.question}|{sample.statement}"}
 
-    def read(self, sample: AttributionSample, reply: str) -> AttributionJudgement:
+    def read_judgement(self, sample: AttributionSample, reply: str) -> AttributionJudgement:
         """The judgement in a reply. Raises ReplyError."""
         category = read_category(reply, numbered=self.kind == "defined")
         return AttributionJudgement.of(sample, category, reply=reply[:REPLY_KEPT])
@@ -360,11 +361,11 @@ class GeneratedEntailment(CategoryEvaluator):
         """The signature of `PromptedEvaluator`, with the premise."""
         return f"{super().signature()}|premise:{self.premise}"
 
-    def ask(self, sample: AttributionSample) -> Request:
+    def sample_request(self, sample: AttributionSample) -> Request:
         """The request about a sample."""
-        return self.request(sample.id, PAIR, asdict(pair_of_texts(sample, self.premise)))
+        return self.build_request(sample.id, PAIR, asdict(premise_and_hypothesis(sample, self.premise)))
 
-    def read(self, sample: AttributionSample, reply: str) -> AttributionJudgement:
+    def read_judgement(self, sample: AttributionSample, reply: str) -> AttributionJudgement:
         """The judgement in a reply. Raises ReplyError."""
         return AttributionJudgement.of(sample, _read_label(reply, _ENTAILED, "expected 1 or 0"))
 
@@ -381,33 +382,33 @@ class DecomposedEvaluator(PromptedEvaluator):
         """One judgement for each sample, in order; a sample is unlabelled if one of its facts is."""
         source = iter(samples)
         while batch := list(islice(source, BATCH)):
-            split = list(self.ask_each(batch, self._ask_for_facts, lambda _, reply: read_facts(reply)))
+            split = list(self.ask_each(batch, self._facts_request, lambda _, reply: read_facts(reply)))
             facts = [(sample, fact) for sample, outcome in split for fact in outcome.value or ()]
-            labels = iter([outcome for _, outcome in self.ask_each(facts, self._ask_for_label, self._read_fact_label)])
+            labels = iter([outcome for _, outcome in self.ask_each(facts, self._label_request, self._read_fact_label)])
             for sample, outcome in split:
                 found = {fact: next(labels) for fact in outcome.value or ()}
                 known = {fact: one.value for fact, one in found.items() if one.value is not None}
                 # Without all labels the rules could give a wrong category.
                 if not found or len(known) < len(found):
-                    failed = next((_failure_in_words(one) for one in found.values() if one.value is None), "")
-                    yield AttributionJudgement(id=sample.id, failed=failed or _failure_in_words(outcome))
+                    failed = next((_failure_text(one) for one in found.values() if one.value is None), "")
+                    yield AttributionJudgement(id=sample.id, failed=failed or _failure_text(outcome))
                 else:
                     labelled = tuple((fact, str(label)) for fact, label in known.items())
-                    yield AttributionJudgement.of(sample, combine_labels(list(known.values())), facts=labelled)
+                    yield AttributionJudgement.of(sample, combine_fact_labels(list(known.values())), facts=labelled)
 
-    def _ask_for_facts(self, sample: AttributionSample) -> Request:
+    def _facts_request(self, sample: AttributionSample) -> Request:
         def slots_of(one: AttributionSample) -> _Slots:
             return {"question": one.question, "answer": one.statement}
 
         # Examples of other data sets have no facts to show.
         split = [one for one in self.examples if one.subgraph]
         shots = ((slots_of(one), "\n".join(fact.text for fact in one.subgraph)) for one in split)
-        return self.request(f"{sample.id} split", SPLIT, slots_of(sample), shots)
+        return self.build_request(f"{sample.id} split", SPLIT, slots_of(sample), shots)
 
-    def _ask_for_label(self, asked: SampleFact) -> Request:
+    def _label_request(self, asked: SampleFact) -> Request:
         known = [(one, example) for one in self.examples if (example := _fact_example(one)) is not None]
         shots = ((_fact_slots((one, fact)), NAMES[self.kind][label]) for one, (fact, label) in known)
-        return self.request(f"{asked[0].id} fact", FACT, _fact_slots(asked), shots)
+        return self.build_request(f"{asked[0].id} fact", FACT, _fact_slots(asked), shots)
 
     def _read_fact_label(self, fact: SampleFact, reply: str) -> Category:
         # A single fact is atomic: the prompt offers three labels.
@@ -417,10 +418,10 @@ class DecomposedEvaluator(PromptedEvaluator):
 
 
 def _fact_slots(fact: SampleFact) -> _Slots:
-    return {"fact": fact[1], "reference": cited_lines(fact[0])}
+    return {"fact": fact[1], "reference": citation_lines(fact[0])}
 
 
-def combine_labels(labels: Sequence[Category]) -> Category:
+def combine_fact_labels(labels: Sequence[Category]) -> Category:
     """The category of a statement from those of its facts; irrelevant if there are none.
 
     The rules that the paper prints overlap; applied in this order they are a function.
@@ -446,25 +447,25 @@ def read_facts(reply: str) -> tuple[str, ...]:
 def _fact_example(sample: AttributionSample) -> tuple[str, Category] | None:
     """A fact of an example with its label; None where no label is certain.
 
-    Supportive sample: any fact is supportive. Contradictory: the fact that the edit changed is contradictory.
-    Otherwise a fact missing from the evidence is irrelevant.
+    In a supportive sample any fact is supportive. In a contradictory one, the fact that is missing from the evidence
+    was edited: it is contradictory. In other samples a missing fact is irrelevant.
     """
     wanted = sample.category is Category.SUPPORTIVE
-    stated = zip(sample.subgraph, sample.facts_in_evidence, strict=True)
+    stated = zip(sample.subgraph, sample.needed_facts_stated, strict=True)
     fact = next((fact for fact, is_stated in stated if is_stated is wanted), None)
     if fact is None or sample.category is None:
         return None
     return fact.text, Category.IRRELEVANT if sample.category is Category.PARTIAL else sample.category
 
 
-def cited_lines(sample: AttributionSample) -> list[str]:
+def citation_lines(sample: AttributionSample) -> list[str]:
     """The citations as lines of a prompt; long ones are cut at blanks."""
     texts = (" ".join(text.split()) for text in sample.citations)
     lines = (line for text in texts for line in textwrap.wrap(text, _LONGEST_LINE, break_on_hyphens=False))
     return list(islice(lines, _MOST_LINES)) or ["(nothing)"]
 
 
-def _failure_in_words(outcome: RequestOutcome[Any]) -> str:
+def _failure_text(outcome: RequestOutcome[Any]) -> str:
     return f"{outcome.failed} {outcome.why}".strip()[:REPLY_KEPT]
 
 
@@ -481,8 +482,8 @@ def draw_examples(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EvaluatorWords:
-    """Settings for opening evaluators; `chat` opens a chat model."""
+class EvaluatorOpener:
+    """Opens evaluators by their specs, KIND=WHERE, with these settings; `chat` opens a chat model."""
 
     chat: Callable[[str], AbstractContextManager[ChatModel]]
     examples: Path | None = None
@@ -492,24 +493,24 @@ class EvaluatorWords:
     temperature: float = 0.0
     prompts: Path | None = None
 
-    def check(self, words: Sequence[str]) -> None:
-        """Raise UsageError for a malformed or repeated word, or for shots without examples."""
-        for word in words:
-            kind, _, where = word.partition("=")
+    def check_specs(self, specs: Sequence[str]) -> None:
+        """Raise UsageError for a malformed or repeated spec, or for shots without examples."""
+        for spec in specs:
+            kind, _, where = spec.partition("=")
             if kind not in KINDS or not where:
                 expected = f"KIND=WHERE with KIND one of {', '.join(KINDS)}"
-                raise UsageError(f"{word[:60]!r} names no evaluator; expected {expected}")
-            if words.count(word) > 1:
-                raise UsageError(f"{word} is given twice")
+                raise UsageError(f"{spec[:60]!r} names no evaluator; expected {expected}")
+            if specs.count(spec) > 1:
+                raise UsageError(f"{spec} is given twice")
             share = finite_number(where)
             if kind == "words" and (share is None or not 0 < share <= 1):
                 raise UsageError(f"words={where[:40]}: expected a share above 0 and up to 1, as words=0.6")
         if self.shots and self.examples is None:
             raise UsageError("--shots takes its examples from --examples: a file of samples, as train.jsonl")
 
-    def open(self, word: str, stack: ExitStack) -> AttributionEvaluator:
-        """Open the evaluator of a checked word; `stack` closes its resources. Raises UsageError, ModelError."""
-        kind, _, where = word.partition("=")
+    def open(self, spec: str, stack: ExitStack) -> AttributionEvaluator:
+        """Open the evaluator of a checked spec; `stack` closes its resources. Raises UsageError, ModelError."""
+        kind, _, where = spec.partition("=")
         if kind == "words":
             return WordEvaluator(share=float(where))
         if kind == "nli":
@@ -530,5 +531,5 @@ class EvaluatorWords:
         examples = draw_examples(pool, self.shots, categories=list(map(Category, NAMES[kind])), seed=self.seed)
         evaluator = DecomposedEvaluator if kind == "decomposed" else CategoryEvaluator
         return evaluator(
-            model=model, kind=kind, examples=examples, temperature=self.temperature, replacing=self.prompts
+            model=model, kind=kind, examples=examples, temperature=self.temperature, prompt_folder=self.prompts
         )  # fmt: skip

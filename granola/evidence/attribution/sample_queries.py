@@ -6,8 +6,8 @@ inverse property), QALD, LC-QuAD 2.0, RuBQ, WikiWebQuestions (SPARQL), and own r
 
 Extensions are a union of namesakes, or one triple added at the head or at the answer: Hu et al. 2025 (CAQA), section
 3.3 and Table 3. A triple at the head replaces the name of its target in the question by its own subject, so that it is
-needed for the answer. A triple at the answer enters it, as the rule says; in the examples of the appendix it leaves it.
-A query whose drawn extension is impossible stays as it is; the paper leaves this open.
+needed for the answer. A triple at the answer leads to it, as the rule demands; in the examples of the appendix it
+starts there. A query whose drawn extension is impossible stays as it is; the paper leaves this open.
 
 Edits make citations support the answer, lack a part, contradict it or be irrelevant (section 3.4): question and answer
 statement remain those of the true answer. The paper asserts its labels; here they are proved: the query is run on the
@@ -34,10 +34,10 @@ from granola.evidence.attribution.sample_texts import (
     CLASS,
     RelationValues,
     follow_up_relations,
-    known_properties,
+    properties_with_question,
     related_properties,
     relations_sharing_answers,
-    wording,
+    wording_templates,
 )
 from kg.base.model import ENTITY_ID, Statement, TimeValue
 from kg.errors import QueryShapeError
@@ -47,7 +47,7 @@ from kg.graph.sparql_shapes import query_of_sparql
 
 Groups = tuple[tuple[Fact, ...], ...]  # for each branch, the facts that its citations state
 _CANDIDATES = 2_000  # entities of a class that are read: large classes have millions
-_DRAWN = 24  # candidates drawn from these: each costs reads of the store
+_DRAWN = 24  # candidates drawn from those of _CANDIDATES: each one costs reads of the store
 _DEPTH = 4  # steps upwards to containers and superclasses
 _MOST_STATEMENTS = 60  # statements of an entity that are considered
 # country, location, citizenship, country of origin
@@ -67,7 +67,7 @@ def branch_facts(grounding: Grounding) -> Groups:
 
 
 class EvidenceEditor:
-    """Edits subgraphs over a store."""
+    """Edits the facts that a query needs into the facts that citations of a category state."""
 
     def __init__(self, facts: StoreFacts, values: RelationValues) -> None:
         self._facts = facts
@@ -106,8 +106,8 @@ class EvidenceEditor:
                 raise NoSampleError("every fact of the path names the answer")
             if drawing.random() < _END_ALONE:
                 return (left,)
-            start, closed = grounding.query.branches[0].start, grounding.entities
-            return ((*self._irrelevant_chain(start, 1, closed, grounding, drawing), *left),)
+            start, excluded = grounding.query.branches[0].start, grounding.entities
+            return ((*self._irrelevant_chain(start, 1, excluded, grounding, drawing), *left),)
         at = drawing.randrange(len(groups))
         # A fact that another branch needs too must remain.
         gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
@@ -124,12 +124,12 @@ class EvidenceEditor:
         if grounding.query.shape is Shape.UNION:
             # The other answers of the union remain true.
             replaced = [drawing.choice(replaced)]
-        instead: dict[str, str] = {}
+        replacements: dict[str, str] = {}
         for answer in replaced:
-            instead[answer] = self._replacement(answer, grounding, set(instead.values()), drawing)
-        return tuple(tuple(_with_ends(fact, instead) for fact in group) for group in groups)
+            replacements[answer] = self._replacement(answer, grounding, set(replacements.values()), drawing)
+        return tuple(tuple(_replace_ends(fact, replacements) for fact in group) for group in groups)
 
-    def _replacement(self, answer: str, grounding: Grounding, taken: set[str], drawing: random.Random) -> str:
+    def _replacement(self, answer: str, grounding: Grounding, used_ids: set[str], drawing: random.Random) -> str:
         """An entity of the class of the answer for which the facts are false, at any rank or time."""
         facts = self._facts
         inside = grounding.entities
@@ -140,7 +140,7 @@ class EvidenceEditor:
         lasts = [branch.hops[-1] for branch in grounding.query.branches]
         relations = dict.fromkeys(last.qualifier or last.property for last in lasts if last.forward)
         # Values of the same relations make plausible wrong answers.
-        values = [self._values.by_class(prop) for prop in relations]
+        values = [self._values.values_by_class(prop) for prop in relations]
         plausible = dict.fromkeys(one for own in values for kind in classes for one in own.get(kind, ()))
         if classes not in self._smallest:
             pairs = [(CLASS, class_id) for class_id in classes]
@@ -148,25 +148,25 @@ class EvidenceEditor:
             several = [referrers_of[pair] for pair in pairs if len(referrers_of.get(pair, ())) > 1]
             self._smallest[classes] = min(several, key=len, default=[])
         for pool in (plausible, self._smallest[classes]):
-            candidates = [entity_id for entity_id in pool if entity_id not in inside and entity_id not in taken]
+            candidates = [entity_id for entity_id in pool if entity_id not in inside and entity_id not in used_ids]
             drawn = drawing.sample(candidates, min(_DRAWN, len(candidates)))
             # One read for all candidates.
             facts.fetch(drawn)
             # The most similar candidate first: it is hardest to notice.
-            for entity_id in sorted(drawn, key=lambda other: -self._likeness(answer, other)):
+            for entity_id in sorted(drawn, key=lambda other: -self._similarity(answer, other)):
                 name = name_of(facts.entity(entity_id))
                 known = {other.casefold() for other in self._names(entity_id)}
                 # A namesake or a container of the answer, or its kind, might still be correct.
-                if name is None or known & names or answer in self._enclosing_ids(entity_id):
+                if name is None or known & names or answer in self._containers_and_superclasses(entity_id):
                     continue
-                if entity_id in self._enclosing_ids(answer):
+                if entity_id in self._containers_and_superclasses(answer):
                     continue
                 about = [fact for fact in grounding.facts() if answer in (fact.subject, fact.object)]
-                if not any(is_true(_with_ends(fact, {answer: entity_id}), facts) for fact in about):
+                if not any(is_true(_replace_ends(fact, {answer: entity_id}), facts) for fact in about):
                     return entity_id
         raise NoSampleError("no other entity of the answer's class is false for sure")
 
-    def _likeness(self, answer: str, other: str) -> int:
+    def _similarity(self, answer: str, other: str) -> int:
         """The number of shared classes, places and dates: a wrong answer is more plausible the more it shares."""
         kinds = len(set(self._values.classes(answer)) & set(self._values.classes(other)))
         places = sum(
@@ -182,7 +182,7 @@ class EvidenceEditor:
         entity = self._facts.entity(entity_id)
         return entity.statements if entity is not None else ()
 
-    def _enclosing_ids(self, entity_id: str) -> Set[str]:
+    def _containers_and_superclasses(self, entity_id: str) -> Set[str]:
         """The entity, its containers and the classes that it is a kind of."""
         if entity_id not in self._above:
             seen, layer = {entity_id}, [entity_id]
@@ -202,23 +202,23 @@ class EvidenceEditor:
 
     def _irrelevant_evidence(self, grounding: Grounding, drawing: random.Random) -> Groups:
         """Facts about each subject, as many as in the query, by relations unrelated to those of the query."""
-        closed = set(grounding.entities)
+        excluded = set(grounding.entities)
         if grounding.query.shape is Shape.TREE:
             # A tree has one answer for all subjects; its irrelevant evidence must have the same form.
-            return self._irrelevant_ways_that_meet(grounding, closed, drawing)
+            return self._irrelevant_paths_that_meet(grounding, excluded, drawing)
         groups = []
         for branch in grounding.query.branches:
-            groups.append(self._irrelevant_chain(branch.start, len(branch.hops), closed, grounding, drawing))
-            closed.update(fact.object for fact in groups[-1])
+            groups.append(self._irrelevant_chain(branch.start, len(branch.hops), excluded, grounding, drawing))
+            excluded.update(fact.object for fact in groups[-1])
         return tuple(groups)
 
-    def _irrelevant_ways_that_meet(self, grounding: Grounding, closed: Set[str], drawing: random.Random) -> Groups:
-        """Irrelevant paths from all subjects that end in one shared entity, as in the query."""
+    def _irrelevant_paths_that_meet(self, grounding: Grounding, excluded: Set[str], drawing: random.Random) -> Groups:
+        """Irrelevant paths from all subjects that end in one shared entity, as the paths of the query do."""
         branches = grounding.query.branches
         for _ in range(3):
-            ways = [self._irrelevant_chain(b.start, len(b.hops) - 1, closed, grounding, drawing) for b in branches]
+            ways = [self._irrelevant_chain(b.start, len(b.hops) - 1, excluded, grounding, drawing) for b in branches]
             ends = [way[-1].object if way else branch.start for way, branch in zip(ways, branches, strict=True)]
-            passed = closed | {fact.object for way in ways for fact in way}
+            passed = excluded | {fact.object for way in ways for fact in way}
             led = [{one.object: one for one in self._irrelevant_facts(end, passed, grounding)} for end in ends]
             # Sorted, because sets have no stable order between runs.
             common = sorted(set.intersection(*(set(one) for one in led)))
@@ -228,12 +228,12 @@ class EvidenceEditor:
         raise NoSampleError("the subjects have no irrelevant facts that meet")
 
     def _irrelevant_chain(
-        self, start: str, length: int, closed: Set[str], grounding: Grounding, drawing: random.Random
+        self, start: str, length: int, excluded: Set[str], grounding: Grounding, drawing: random.Random
     ) -> tuple[Fact, ...]:
         """A chain of `length` irrelevant facts."""
         for _ in range(3):
             facts: list[Fact] = []
-            node, seen = start, set(closed)
+            node, seen = start, set(excluded)
             while len(facts) < length and (steps := self._irrelevant_facts(node, seen, grounding)):
                 facts.append(drawing.choice(steps))
                 node = facts[-1].object
@@ -242,7 +242,7 @@ class EvidenceEditor:
                 return tuple(facts)
         raise NoSampleError("the subject has no facts that are irrelevant for sure")
 
-    def _irrelevant_facts(self, node: str, closed: Set[str], grounding: Grounding) -> list[Fact]:
+    def _irrelevant_facts(self, node: str, excluded: Set[str], grounding: Grounding) -> list[Fact]:
         """True facts about an entity that a person may ask for, and that lead to an entity with a name.
 
         Their relations are not related to those of the query.
@@ -256,27 +256,27 @@ class EvidenceEditor:
             and statement.target.startswith("Q")
             and statement.rank != "deprecated"
             and statement.property not in barred
-            and "question" in wording(statement.property)
-            and wording(statement.property).get("unlike") not in kinds
-            and statement.target not in closed
+            and "question" in wording_templates(statement.property)
+            and wording_templates(statement.property).get("unlike") not in kinds
+            and statement.target not in excluded
         ][:_MOST_STATEMENTS]
         self._facts.fetch(target for _, target in targets)
         named = dict.fromkeys(pair for pair in targets if name_of(self._facts.entity(pair[1])) is not None)
         return [Fact(node, prop, target) for prop, target in named]
 
 
-def _with_ends(fact: Fact, instead: Mapping[str, str]) -> Fact:
-    """The fact with other entities at its ends, where `instead` names them."""
-    ends = (instead.get(end, end) for end in (fact.subject, fact.object))
+def _replace_ends(fact: Fact, replacements: Mapping[str, str]) -> Fact:
+    """The fact with the entities of `replacements` in the place of its subject and object."""
+    ends = (replacements.get(end, end) for end in (fact.subject, fact.object))
     return Fact(next(ends), fact.property, next(ends), fact.qualifier)
 
 
-def facts_of(groups: Groups | Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
+def unique_facts(groups: Groups | Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
     """All facts of the branches, without repeats."""
     return tuple(dict.fromkeys(fact for group in groups for fact in group))
 
 
-def why_unproven(category: Category, truth: Grounding, evidence: Groups, facts: StoreFacts) -> str | None:
+def reason_unproven(category: Category, truth: Grounding, evidence: Groups, facts: StoreFacts) -> str | None:
     """Return why a category is not proved for some evidence; None where it is.
 
     `truth`: the grounding of the query in the whole graph. Supportive: the evidence yields exactly the answers, and
@@ -284,7 +284,7 @@ def why_unproven(category: Category, truth: Grounding, evidence: Groups, facts: 
     Contradictory: it yields another answer and none of the replaced ones, and a fact missing from the graph is false
     at any rank or time. Irrelevant: it yields no answer, is true, and shares no fact with the subgraph.
     """
-    cited, needed, answers = set(facts_of(evidence)), set(truth.facts()), set(truth.answers)
+    cited, needed, answers = set(unique_facts(evidence)), set(truth.facts()), set(truth.answers)
     # The query runs on the cited facts alone: what a reader of the citations can conclude.
     given_answers = set(ground(truth.query, FactList(sorted(cited, key=str))).answers)
     if not cited:
@@ -324,7 +324,7 @@ _ENTITY = re.compile(r"http://www\.wikidata\.org/entity/(Q[1-9][0-9]*)\Z")
 _QUESTION = ("natural_question", "question", "question_eng", "paraphrased_question", "NNQT_question")
 DAMAGED = "damaged row"  # the reason that makes the command fail
 _MINED_SHARES = {Shape.SINGLE: 16, Shape.PATH: 10, Shape.TREE: 4, Shape.UNION: 2}  # queries by shape, of every 32
-HUB = 500  # values of more entities are not added: such a fact ("is human") identifies nothing
+HUB = 500  # a value that more entities share is not used in an extension: "is human" identifies nothing
 _TRIED = 4  # relations tried per query; each costs a read of the store
 
 
@@ -350,7 +350,7 @@ def read_queries(
                 query = _sourced_query(path.name.split(".")[0], place, row)
                 # Ids of samples derive from it, so it must be unique.
                 if query.id in seen:
-                    raise QueryShapeError(f"id {query.id!r} stands before", reason="id twice")
+                    raise QueryShapeError(f"an earlier row has the id {query.id!r}", reason="id twice")
             except (QueryShapeError, SampleError) as error:
                 reason = error.reason if isinstance(error, QueryShapeError) else DAMAGED
                 reasons[reason] += 1
@@ -363,12 +363,12 @@ def read_queries(
 
 
 def _rows_of_file(path: Path) -> Iterator[tuple[str, object]]:
-    """The rows of a file with their positions; a damaged row is no mapping."""
+    """The rows of a file with their positions; a damaged row is yielded as its error message or its text."""
     with open_for_reading(path) as stream:
         # Peeking leaves the stream at its beginning for the reader of the format.
         head = stream.peek(4096)[:4096]  # type: ignore[attr-defined]
         if b"\t" in head.split(b"\n", 1)[0] and not head.lstrip().startswith((b"{", b"[")):
-            yield from ((str(at), _simple_row(line)) for at, line in enumerate(stream, 1))
+            yield from ((str(at), _parse_simple_questions_line(line)) for at, line in enumerate(stream, 1))
             return
     for record in read_records(path):
         row: Any = record.reason if isinstance(record, RejectedRow) else record.data
@@ -379,7 +379,7 @@ def _rows_of_file(path: Path) -> Iterator[tuple[str, object]]:
             yield record.source.removeprefix(str(path)).strip(":[]"), row
 
 
-def _simple_row(line: bytes) -> object:
+def _parse_simple_questions_line(line: bytes) -> object:
     """A line of SimpleQuestions as a row; a malformed line unchanged."""
     text = line.decode("utf-8", "replace").rstrip("\n")
     if (match := _SIMPLE.match(text)) is None:
@@ -443,7 +443,7 @@ def mined_queries(facts: StoreFacts, number: int, *, seed: int = 0) -> Iterator[
     settings = MiningSettings(
         counts={shape: number * share // sum(_MINED_SHARES.values()) for shape, share in shares},
         seed=seed,
-        only=frozenset(known_properties()),
+        only=frozenset(properties_with_question()),
         follows=follow_up_relations(),
         meets=relations_sharing_answers(),
     )
@@ -452,7 +452,7 @@ def mined_queries(facts: StoreFacts, number: int, *, seed: int = 0) -> Iterator[
 
 
 class Extension(StrEnum):
-    """The kind of extension."""
+    """How a query is extended: by namesakes of its start entity, or by a triple at its head or at its answer."""
 
     NONE = "none"
     UNION = "union"
@@ -479,12 +479,12 @@ class QueryExtender:
         """Draw an extension; return it with the extended query, not yet grounded, or None where impossible."""
         option = drawing.choice(_OPTIONS[grounding.query.shape])
         if option is Extension.UNION:
-            return option, self._add_namesakes(grounding.query)
+            return option, self._union_with_namesakes(grounding.query)
         if option is Extension.HEAD:
-            return option, self._add_at_head(grounding, drawing)
-        return option, self._add_at_answer(grounding, drawing) if option is Extension.ANSWER else None
+            return option, self._add_triple_at_head(grounding, drawing)
+        return option, self._add_triple_at_answer(grounding, drawing) if option is Extension.ANSWER else None
 
-    def _add_namesakes(self, query: LogicalQuery) -> LogicalQuery | None:
+    def _union_with_namesakes(self, query: LogicalQuery) -> LogicalQuery | None:
         branch = query.branches[0]
         hop = branch.hops[0]
         if not hop.forward:
@@ -494,7 +494,7 @@ class QueryExtender:
         branches = (branch, *(Branch(start=entity_id, hops=branch.hops) for entity_id in same))
         return LogicalQuery(branches=branches, union=True) if same else None
 
-    def _add_at_head(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
+    def _add_triple_at_head(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
         """Replace a start entity by another from which one relation leads to it alone: "the spouse of Anna Scott".
 
         Only for branches with a single hop: "the star of the work that another is based on" is not a natural question.
@@ -505,36 +505,38 @@ class QueryExtender:
         if len(branch.hops) > 1:
             return None
         relations = {one for one, asked in follow_up_relations().items() if branch.hops[0].property in asked}
-        edge = self._edge_to(branch.start, grounding, drawing, relations - grounding.query.properties)
+        edge = self._draw_edge_to(branch.start, grounding, drawing, relations - grounding.query.properties)
         # "The child of X" is ambiguous if X has several.
         if edge is None or len(self._facts.targets(*edge)) > 1:
             return None
         longer = Branch(start=edge[0], hops=(edge[1], *branch.hops))
         return LogicalQuery(branches=(*branches[:at], longer, *branches[at + 1 :]))
 
-    def _add_at_answer(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
+    def _add_triple_at_answer(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
         """Add a triple that enters an answer, by a relation that is asked for together with those of the query."""
         answer, branches = drawing.choice(grounding.answers), grounding.query.branches
         together = [set(relations_sharing_answers().get(branch.hops[-1].property, ())) for branch in branches]
-        edge = self._edge_to(answer, grounding, drawing, set.intersection(*together))
+        edge = self._draw_edge_to(answer, grounding, drawing, set.intersection(*together))
         return LogicalQuery(branches=(*branches, Branch(start=edge[0], hops=(edge[1],)))) if edge else None
 
-    def _edge_to(
+    def _draw_edge_to(
         self, target: str, grounding: Grounding, drawing: random.Random, relations: Set[str]
     ) -> tuple[str, Hop] | None:
-        """An entity outside the query and one of the relations, by which it leads to `target`."""
-        pairs = [(prop, target) for prop in self._values.relations_to(target) if prop in relations]
+        """Draw an entity outside the query that leads to `target` by one of the relations, and that relation; None
+        without any.
+        """
+        pairs = [(prop, target) for prop in self._values.plausible_relations_to(target) if prop in relations]
         counts = self._facts.store.value_counts(pairs)
         # Count first: listing the subjects of a hub is expensive.
         few = [pair for pair in pairs if 0 < counts.get(pair, 0) <= HUB]
         drawing.shuffle(few)
-        taken = grounding.entities
+        used_ids = grounding.entities
         # Without a name an entity cannot be asked for; with a name of the query it is confused with its entities.
-        barred = {None, *(name_of(self._facts.entity(entity_id)) for entity_id in taken)}
+        barred = {None, *(name_of(self._facts.entity(entity_id)) for entity_id in used_ids)}
         for pair in few[:_TRIED]:
             carriers = self._facts.store.referrers([pair], limit=HUB).get(pair, [])
             self._facts.fetch(carriers)
-            others = [one for one in carriers if one.startswith("Q") and one not in taken]
+            others = [one for one in carriers if one.startswith("Q") and one not in used_ids]
             if named := [one for one in others if name_of(self._facts.entity(one)) not in barred]:
                 return drawing.choice(named), Hop(property=pair[0])
         return None

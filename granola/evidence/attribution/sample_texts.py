@@ -41,42 +41,45 @@ _MOST = 2_000  # most frequent values of a relation that are read
 
 
 @cache
-def _table() -> dict[str, Any]:
+def _wording_data() -> dict[str, Any]:
     path = files("granola") / "evidence" / "attribution" / "data" / "relation_wordings.json"
     return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 @cache
-def known_properties() -> tuple[str, ...]:
+def properties_with_question() -> tuple[str, ...]:
     """Properties with a question in the table, in the order of the table."""
-    return tuple(prop for prop, words in _table()["wordings"].items() if "question" in words and ">" not in prop)
+    return tuple(prop for prop, words in _wording_data()["wordings"].items() if "question" in words and ">" not in prop)
 
 
 @cache
 def follow_up_relations() -> dict[str, tuple[str, ...]]:
     """For each relation, the relations that a question may ask about its target."""
-    data = _table()
+    data = _wording_data()
     return {relation: tuple(data["asked"][kind]) for kind, own in data["through"].items() for relation in own}
 
 
 @cache
 def relations_sharing_answers() -> dict[str, tuple[str, ...]]:
     """For each relation, those that can share an answer with it: "Who wrote A and directed B?"."""
-    return {relation: tuple(group) for group in _table()["meets"] for relation in group}
+    return {relation: tuple(group) for group in _wording_data()["meets"] for relation in group}
 
 
 @cache
 def related_properties(relation: str) -> frozenset[str]:
-    """The relation and those that give information about it: a place of birth suggests a country."""
-    return frozenset({relation}).union(*(set(group) for group in _table()["groups"].values() if relation in group))
+    """The relation, and relations that reveal part of its value: a place of birth suggests a country."""
+    return frozenset({relation}).union(
+        *(set(group) for group in _wording_data()["groups"].values() if relation in group)
+    )
 
 
-def wording(relation: str) -> dict[str, Any]:
-    """The templates of a relation, where it has them: `says`, `noun`, `question`, `that` with `head`, `against`.
+def wording_templates(relation: str) -> dict[str, Any]:
+    """The templates of a relation, where it has them: `says` (a sentence), `noun` and `against` (noun phrases for
+    object and subject), `question`, `that` with `head` (a relative clause and its noun).
 
     `several`: subjects often have several values. `unlike`: a class for which the question sounds unnatural.
     """
-    wordings: dict[str, Any] = _table()["wordings"].get(relation, {})
+    wordings: dict[str, Any] = _wording_data()["wordings"].get(relation, {})
     return wordings
 
 
@@ -88,7 +91,7 @@ class RelationValues:
         self._values_by_class: dict[str, dict[str, list[str]]] = {}
         self._multivalued: dict[str, bool] = {}
 
-    def by_class(self, relation: str) -> dict[str, list[str]]:
+    def values_by_class(self, relation: str) -> dict[str, list[str]]:
         """Values of a relation by class, the most frequent first."""
         if relation not in self._values_by_class:
             values = [value for value, _ in self._facts.store.values_of(relation, limit=_MOST)]
@@ -113,13 +116,13 @@ class RelationValues:
             numbers = [len(self._facts.targets(subject, Hop(property=relation))) for subject in subjects]
             # A tenth: properties with occasional second values, as a disputed birth date, stay below.
             measured = sum(number > 1 for number in numbers) > len(numbers) / 10
-            self._multivalued[relation] = measured or bool(wording(relation).get("several"))
+            self._multivalued[relation] = measured or bool(wording_templates(relation).get("several"))
         return self._multivalued[relation]
 
-    def relations_to(self, entity_id: str) -> list[str]:
-        """Known properties with values in one of the classes of the entity."""
+    def plausible_relations_to(self, entity_id: str) -> list[str]:
+        """The relations with a question of which some value has a class in common with the entity."""
         kinds = self.classes(entity_id)
-        return [one for one in known_properties() if not self.by_class(one).keys().isdisjoint(kinds)]
+        return [one for one in properties_with_question() if not self.values_by_class(one).keys().isdisjoint(kinds)]
 
 
 # Last words of labels that lead on to the object ("named after", "owned by"); verbs that begin labels ("uses").
@@ -147,11 +150,13 @@ _WITH_ARTICLE = re.compile(
 _OF_WORKS, _OF_THE_DEAD = frozenset({"P57", "P58", "P86", "P161", "P175"}), frozenset({"P570"})
 # nouns that a more specific one of another clause replaces
 _VAGUE = frozenset({"thing", "place", "work", "topic", "owner", "performer"})
-NO_NAMES: Mapping[str, str] = {}  # no entity is called by another name than its label
+NO_NAMES: Mapping[str, str] = {}  # every entity is called by its label
 
 
 class FactWording:
-    """Wordings of the facts in a store. `called` maps entities to names other than their labels."""
+    """Questions, statements and sentences from templates. `display_names` maps entities to names other than their
+    labels.
+    """
 
     def __init__(self, facts: StoreFacts) -> None:
         self._facts = facts
@@ -163,9 +168,9 @@ class FactWording:
             raise NoSampleError("an entity has no English name")
         return name
 
-    def _name_in_sentence(self, entity_id: str, called: Mapping[str, str] = NO_NAMES) -> str:
+    def _name_in_sentence(self, entity_id: str, display_names: Mapping[str, str] = NO_NAMES) -> str:
         """The name of an entity within a sentence, with its article: "the Soviet Union"."""
-        name = called.get(entity_id) or self.name(entity_id)
+        name = display_names.get(entity_id) or self.name(entity_id)
         if not _WITH_ARTICLE.match(name) or self._has_relation(entity_id, _OF_WORKS):
             return name
         return f"the {name}"
@@ -180,17 +185,17 @@ class FactWording:
             return NO_NAMES
         entities = {entity_id: self._facts.entity(entity_id) for entity_id in ids}
         told = {one: entity.descriptions.get("en") for one, entity in entities.items() if entity is not None}
-        called = {one: f"{self.name(one)} ({description})" for one, description in told.items() if description}
-        if len({name.casefold() for name in called.values()}) < len(ids):
+        display_names = {one: f"{self.name(one)} ({description})" for one, description in told.items() if description}
+        if len({name.casefold() for name in display_names.values()}) < len(ids):
             raise NoSampleError("namesakes without distinct descriptions")
-        return called
+        return display_names
 
-    def with_sentence(self, fact: Fact, called: Mapping[str, str]) -> CitedFact:
+    def with_sentence(self, fact: Fact, display_names: Mapping[str, str]) -> CitedFact:
         """The fact with names and a sentence."""
         ends = (fact.subject, fact.object)
-        subject, target = (called.get(one) or self.name(one) for one in ends)
+        subject, target = (display_names.get(one) or self.name(one) for one in ends)
         label = self.name(fact.relation)
-        said = [self._name_in_sentence(one, called) for one in ends]
+        said = [self._name_in_sentence(one, display_names) for one in ends]
         if fact.qualifier is None:
             text = sentence_of(fact.property, said[0], label, said[1])
         else:
@@ -245,14 +250,14 @@ class FactWording:
             return f"{asked} The same person {clause.removeprefix('who ')}."
         return f"{asked} It is also the {head} {clause}."
 
-    def statement(self, grounding: Grounding, called: Mapping[str, str]) -> str:
+    def statement(self, grounding: Grounding, display_names: Mapping[str, str]) -> str:
         """The answers in a full sentence: "The spouse of Anna Scott was born in Bloomington."."""
         union = grounding.query.shape is Shape.UNION
         parts: list[str] = []
         for at, branch in enumerate(grounding.query.branches):
             answers = [answer for answer in grounding.answers if grounding.ways[answer][at] or not union]
             names = _join_names([self._name_in_sentence(answer) for answer in answers])
-            before = self._subject_phrase(branch, called)
+            before = self._subject_phrase(branch, display_names)
             hop = branch.hops[-1]
             subject, target = (before, names) if hop.forward else (names, before)
             said = sentence_of(hop.property, subject, self.name(hop.property), target)
@@ -265,9 +270,9 @@ class FactWording:
             parts.append(said)
         return _capitalised(", and ".join(parts) + ".")
 
-    def _subject_phrase(self, branch: Branch, called: Mapping[str, str] = NO_NAMES) -> str:
+    def _subject_phrase(self, branch: Branch, display_names: Mapping[str, str] = NO_NAMES) -> str:
         """A noun phrase for all hops of a branch except the last: "the director of Psycho"."""
-        phrase = self._name_in_sentence(branch.start, called)
+        phrase = self._name_in_sentence(branch.start, display_names)
         for hop in branch.hops[:-1]:
             phrase = self._noun_phrase(hop, phrase)
         return phrase
@@ -275,7 +280,7 @@ class FactWording:
     def _question_of_branch(self, branch: Branch) -> str:
         both = ">".join(hop.property for hop in branch.hops[-2:])
         # Some pairs of relations have a question of their own, which avoids an awkward noun phrase.
-        if len(branch.hops) > 1 and (template := wording(both).get("question")):
+        if len(branch.hops) > 1 and (template := wording_templates(both).get("question")):
             branch = replace(branch, hops=branch.hops[:-1], via=())  # "What country was he born in?"
             return _capitalised(template.format(subject=self._subject_phrase(branch)))
         asked = self._hop_question(branch.hops[-1], self._subject_phrase(branch))
@@ -288,7 +293,7 @@ class FactWording:
 
     def _hop_question(self, hop: Hop, subject: str, *, plural: bool = False) -> str:
         """The question for one hop from a subject; `plural` for two subjects."""
-        template = wording(hop.property).get("question", "")
+        template = wording_templates(hop.property).get("question", "")
         if hop.qualifier is not None or not hop.forward or not template:
             return _tidy_punctuation(f"What is {self._noun_phrase(hop, subject)}?")
         if plural:
@@ -297,7 +302,7 @@ class FactWording:
 
     def _noun_phrase(self, hop: Hop, before: str) -> str:
         """A noun phrase for the target of a hop."""
-        words = wording(hop.property)
+        words = wording_templates(hop.property)
         label = self.name(hop.property)
         if hop.qualifier is not None:
             return f"the {self.name(hop.qualifier)} of {before} for {label}"
@@ -311,7 +316,7 @@ class FactWording:
     def _head_and_clause(self, branch: Branch) -> tuple[str, str]:
         """A branch as a noun and a relative clause: ("person", "who directed Psycho")."""
         hop, before = branch.hops[-1], self._subject_phrase(branch)
-        words = wording(hop.property)
+        words = wording_templates(hop.property)
         if hop.forward and hop.qualifier is None and "that" in words:
             return str(words["head"]), _tidy_punctuation(words["that"].format(subject=before))
         return "thing", f"that is {self._noun_phrase(hop, before)}"
@@ -319,7 +324,7 @@ class FactWording:
 
 def sentence_of(relation: str, subject: str, label: str, target: str) -> str:
     """A sentence for a fact: from the template of the relation, else from the label."""
-    template = wording(relation).get("says")
+    template = wording_templates(relation).get("says")
     if template:
         # The article depends on the sound; the first letter is right for nearly all names.
         if target[:1].lower() in "aeiou":
@@ -385,7 +390,7 @@ def states_name(text: str, name: str) -> bool:
     return bool(apart) and states_name(text, plain) and all(states_name(text, word) for word in telling)
 
 
-def coverage(text: str, required: Sequence[str], allowed: Iterable[str] = ()) -> tuple[TextCoverage, str]:
+def classify_coverage(text: str, required: Sequence[str], allowed: Iterable[str] = ()) -> tuple[TextCoverage, str]:
     """The coverage of a text, and the first foreign or missing name.
 
     `allowed`: further names that may occur. A capitalised word counts as a name, so the check does not suit languages
@@ -417,13 +422,13 @@ def folded_words(text: str) -> str:
     return " ".join(re.sub(r"[^\w]+", " ", text.casefold()).split())
 
 
-def cited_facts(sample: AttributionSample) -> list[tuple[CitedFact, ...]]:
+def facts_by_citation(sample: AttributionSample) -> list[tuple[CitedFact, ...]]:
     """The facts that each citation states, according to the row; empty where the row does not record them."""
     places = sample.cited or ((),) * len(sample.citations)
     return [tuple(sample.evidence[at] for at in of_citation) for of_citation in places]
 
 
-def is_original(sample: AttributionSample) -> bool:
+def has_source_question(sample: AttributionSample) -> bool:
     """Whether the question is from the source data: then it is not reworded."""
     return sample.provenance.get("extension") == "none" and sample.provenance.get("original_question") is not None
 
@@ -433,7 +438,7 @@ def entity_names(facts: Sequence[CitedFact]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for fact in facts for name in (fact.names[0], fact.names[2])))
 
 
-def required_names(sample: AttributionSample) -> tuple[str, ...]:
+def names_required_in_question(sample: AttributionSample) -> tuple[str, ...]:
     """The names that a question must contain: those of the entities in its query."""
     branches = (sample.query or {}).get("branches", ())
     ids = {entity_id for branch in branches for entity_id in (branch["start"], *branch["via"]) if entity_id is not None}
@@ -449,17 +454,17 @@ COVERAGE = JudgedQuestion(field="coverage", **LABELS["sheets"]["coverage"])
 PAPER = "the paper's two readers of 100 texts: full coverage of 92 % and 95 %, kappa 0.758"
 
 
-def text_items(samples: Iterable[AttributionSample]) -> Iterator[dict[str, Any]]:
+def coverage_sheet_items(samples: Iterable[AttributionSample]) -> Iterator[dict[str, Any]]:
     """Citations with recorded facts, and extended questions: each with its facts and the automatic label."""
     for sample in samples:
         texts: list[tuple[str, str, Sequence[CitedFact], TextCoverage]] = []
-        for text, stated in zip(sample.citations, cited_facts(sample), strict=True):
+        for text, stated in zip(sample.citations, facts_by_citation(sample), strict=True):
             if stated:
                 known = [name for fact in stated for name in (fact.names[1], fact.text)]
-                texts.append(("citation", text, stated, coverage(text, entity_names(stated), known)[0]))
-        if not is_original(sample):
+                texts.append(("citation", text, stated, classify_coverage(text, entity_names(stated), known)[0]))
+        if not has_source_question(sample):
             known = [name for fact in sample.subgraph for name in fact.names]
-            label, _ = coverage(sample.question, required_names(sample), known)
+            label, _ = classify_coverage(sample.question, names_required_in_question(sample), known)
             texts.append(("question", sample.question, sample.subgraph, label))
         for place, (kind, text, facts, label) in enumerate(texts):
             written = " | ".join("; ".join(fact.names) for fact in facts)
@@ -482,7 +487,7 @@ TEXTS = SheetForm(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _WordedText:
+class _TextToReword:
     """A requested text: its kind and slots, and the names that it must contain, may contain, and must not contain."""
 
     kind: PromptKind
@@ -493,7 +498,7 @@ class _WordedText:
     hidden: tuple[str, ...] = ()
     says: str = ""  # the template sentences that a citation must entail
 
-    def check(self, reply: str) -> str:
+    def parse_reply(self, reply: str) -> str:
         """The text in a reply. Raises ReplyError if it fails the check."""
         text = " ".join(reply.split()).strip('"“”')
         if not text or len(text) > LONGEST_REPLY:
@@ -501,7 +506,7 @@ class _WordedText:
         # A question that contains its answer needs no evidence.
         if revealed := next((name for name in self.hidden if states_name(text, name)), ""):
             raise ReplyError(f"it tells {revealed}")
-        label, name = coverage(text, self.wanted, self.known)
+        label, name = classify_coverage(text, self.wanted, self.known)
         if label is not TextCoverage.FULL:
             why = "is missing" if label is TextCoverage.ABSENT else "stands in none of the facts"
             raise ReplyError(f"{name} {why}")
@@ -527,7 +532,7 @@ class ModelWording:
         """The samples in order, with the texts of the model where they passed the check."""
         source = iter(samples)
         while batch := list(islice(source, _BATCH)):
-            wanted = [_wanted_texts(sample) for sample in batch]
+            wanted = [_texts_to_reword(sample) for sample in batch]
             asked = self._texts_from_model(dict.fromkeys(text for texts in wanted for text in texts))
             for sample, texts in zip(batch, wanted, strict=True):
                 new = [asked[text] or text.before for text in texts]
@@ -535,15 +540,15 @@ class ModelWording:
                 yield sample.model_copy(
                     update={
                         "citations": tuple(new[:number]),
-                        "question": sample.question if is_original(sample) else new[number],
+                        "question": sample.question if has_source_question(sample) else new[number],
                         "statement": new[-1],
                     }
                 )
 
-    def _texts_from_model(self, texts: Iterable[_WordedText]) -> dict[_WordedText, str | None]:
+    def _texts_from_model(self, texts: Iterable[_TextToReword]) -> dict[_TextToReword, str | None]:
         """The accepted text of the model for each; None where it failed its check."""
-        form: RequestForm[_WordedText, str] = RequestForm(
-            model=self.model, ask=self._request, read=_WordedText.check, again=self.prompts[AGAIN.name]
+        form: RequestForm[_TextToReword, str] = RequestForm(
+            model=self.model, ask=self._request, read=_TextToReword.parse_reply, again=self.prompts[AGAIN.name]
         )
         outcomes = dict(form.run(texts))
         worded = {text: outcome.value for text, outcome in outcomes.items()}
@@ -558,28 +563,28 @@ class ModelWording:
         self.counts.update(f"{text.kind.name}: {'worded' if reply else failed[text]}" for text, reply in worded.items())
         return worded
 
-    def _request(self, text: _WordedText) -> Request:
+    def _request(self, text: _TextToReword) -> Request:
         messages = self.prompts[text.kind.name].fill(dict(text.slots))
         return Request(id=text.kind.name, messages=messages, sampling=self._sampling)
 
 
-def _wanted_texts(sample: AttributionSample) -> list[_WordedText]:
+def _texts_to_reword(sample: AttributionSample) -> list[_TextToReword]:
     """The requested texts of a sample: citations, the question if it comes from a template, the statement."""
-    required, is_extended = required_names(sample), not is_original(sample)
+    required, is_extended = names_required_in_question(sample), not has_source_question(sample)
     relations = tuple(fact.names[1] for fact in sample.subgraph)
     texts = [
-        _WordedText(
+        _TextToReword(
             kind=CITATION, before=text, slots=(("facts", tuple("; ".join(fact.names) for fact in facts)),),
             wanted=entity_names(facts), known=tuple(fact.names[1] for fact in facts),
             says=" ".join(fact.text for fact in facts),
         )
-        for text, facts in zip(sample.citations, cited_facts(sample), strict=True)
+        for text, facts in zip(sample.citations, facts_by_citation(sample), strict=True)
     ]  # fmt: skip
-    question = _WordedText(
+    question = _TextToReword(
         kind=QUESTION, before=sample.question, slots=(("facts", _masked_facts(sample)),), wanted=required,
         known=relations, hidden=sample.answer,
     )  # fmt: skip
-    statement = _WordedText(
+    statement = _TextToReword(
         kind=STATEMENT, before=sample.statement, known=(*relations, *required, sample.question),
         slots=(("question", sample.question), ("answers", "; ".join(sample.answer))),
         wanted=(*required, *sample.answer) if is_extended else sample.answer,
@@ -589,7 +594,7 @@ def _wanted_texts(sample: AttributionSample) -> list[_WordedText]:
 
 def _masked_facts(sample: AttributionSample) -> tuple[str, ...]:
     """The facts of the query with ?x for answers and ?y for entities in between."""
-    given = set(required_names(sample))
+    given = set(names_required_in_question(sample))
     # The prompt must not reveal the answer, or the model may write it into the question.
     masks: dict[str, str] = dict.fromkeys(sample.answer, "?x")
     for fact in sample.subgraph:

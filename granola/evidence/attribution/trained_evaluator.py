@@ -82,7 +82,7 @@ class WordWeights:
         least = max(_COMMON * len(texts), 2)
         return cls(len(texts), {word: found for word, found in sorted(counts.items()) if found >= least})
 
-    def sum(self, words: Iterable[str]) -> float:
+    def total_weight(self, words: Iterable[str]) -> float:
         """The sum of the weights of words, rounded once: sets of words have another order in each process."""
         return math.fsum(self.weight(word) for word in words)
 
@@ -96,9 +96,9 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
     statement, evidence = sample.statement[:LONGEST], _evidence_text(sample)
     said, cited = _words(statement), _words(evidence)
     words, there = set(said) - _PLAIN, set(cited)
-    whole = weights.sum(words) or 1.0
+    whole = weights.total_weight(words) or 1.0
     sentences = [text for text in _END.split(evidence)[:_SENTENCES] if text.strip()] or [""]
-    best_first = sorted(sentences, key=lambda text: -weights.sum(words & set(_words(text))))
+    best_first = sorted(sentences, key=lambda text: -weights.total_weight(words & set(_words(text))))
     best, told = best_first[0], " ".join(best_first[:_BEST])
     in_best = set(_words(best)) - _PLAIN
     # Words that the question already contains are no evidence of an answer.
@@ -107,8 +107,8 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
     names, own = set(map(folded_words, foreign_names(statement, ()))), _numbers(statement)
     features = [
         _share(words, there),
-        weights.sum(words & in_best) / whole,
-        weights.sum(new & there) / (weights.sum(new) or 1.0),
+        weights.total_weight(words & in_best) / whole,
+        weights.total_weight(new & there) / (weights.total_weight(new) or 1.0),
         _share(in_best, words),
         _share(own, _numbers(evidence)),
         _share(names, there | set(folded_words(evidence).split())),
@@ -186,7 +186,7 @@ class Forest:
 
 
 def _node_as_list(tree: Any, at: int) -> list[Any]:
-    """A node of a scikit-learn tree with its subtree; leaves have the feature -2 there."""
+    """A node of a scikit-learn tree with its subtrees; scikit-learn marks leaves with the feature -2."""
     if tree.feature[at] < 0:
         shares = tree.value[at][0]
         return [round(float(share), _DIGITS) for share in shares / shares.sum()]
@@ -218,7 +218,7 @@ class TrainedEvaluator(BaseModel, TextEvaluator, frozen=True):
         """Train on samples with categories or labels, of both classes. Raises UsageError, ModelError."""
         labelled = [sample for sample in samples if sample.supported is not None]
         if len({sample.supported for sample in labelled}) < 2:
-            raise UsageError("samples that are supported and others that are not are wanted to train on")
+            raise UsageError("training needs samples that are supported and others that are not")
         weights = WordWeights.of(labelled)
         features = list(_feature_rows(labelled, weights, open_entailment(entailment) if entailment else None))
         rest = [
@@ -241,7 +241,7 @@ class TrainedEvaluator(BaseModel, TextEvaluator, frozen=True):
         return f"trained:{digest}|v:{hash_of_modules(__name__)}"
 
     def labels(self, batch: Sequence[AttributionSample]) -> Iterator[Category | bool]:
-        """The label of each sample: of two classes where the samples of training had no category."""
+        """The category of each sample, or whether it is supported, where the training samples had no categories."""
         for features in _feature_rows(batch, self.weights, self.model):
             # Class weights are balanced in training, so one half is the natural threshold.
             supported = self.supports.votes(features)[YES] > 0.5

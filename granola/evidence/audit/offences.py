@@ -104,7 +104,7 @@ def audit(
     def audit_row(row: TieredRow) -> tuple[_Outcomes, dict[str, Any] | None]:
         if not by_evidence:
             verdict = judge.judge(row)
-            return _outcomes_by_axes(row, verdict, checker), _namesake(row, verdict)
+            return _tier_outcomes(row, verdict, checker), _namesake_record(row, verdict)
         return [
             (check, str(check.status), [("evidence", str(one.flaw), one.detail) for one in check.findings])
             for check in checker.check(row)
@@ -133,7 +133,7 @@ def audit(
     return found
 
 
-def _outcomes_by_axes(row: TieredRow, verdict: RowVerdict, checker: EntailmentChecker) -> _Outcomes:
+def _tier_outcomes(row: TieredRow, verdict: RowVerdict, checker: EntailmentChecker) -> _Outcomes:
     outcomes: _Outcomes = []
     proven: set[tuple[int, int]] = set()  # the (level, position) of tiers that follow from their own evidence
     is_doubted = any(tier.verdict is VerdictKind.UNKNOWN for tier in verdict.tiers)
@@ -148,7 +148,7 @@ def _outcomes_by_axes(row: TieredRow, verdict: RowVerdict, checker: EntailmentCh
     return outcomes
 
 
-def _namesake(row: TieredRow, verdict: RowVerdict) -> dict[str, Any] | None:
+def _namesake_record(row: TieredRow, verdict: RowVerdict) -> dict[str, Any] | None:
     """The namesake to which the chain of a row belongs, None where there is none."""
     if verdict.namesake is None:
         return None

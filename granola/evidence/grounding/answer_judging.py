@@ -17,7 +17,7 @@ from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling
 from abstraction.phrasing.prompting import Prompt, PromptKind, RequestForm, RequestOutcome, load_prompts, prompts_hash
 from granola.evidence.attribution.attribution_task import AttributionJudgement, AttributionSample, Category
 from granola.evidence.attribution.evaluators import AttributionEvaluator, long_words
-from granola.evidence.evidence_task import model_name
+from granola.evidence.evidence_task import model_name_with_hash
 from granola.evidence.grounding.answer_text import answer_sentences, cited_passages, deflecting_rule, without_markers
 from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance
 from granola.evidence.grounding.grounding_task import (
@@ -60,7 +60,7 @@ SENTENCE_WORDINGS = {
 DEFLECTION_WORDINGS = {"answers": ("answers", "answer"), "deflects": ("deflects", "deflect")}
 
 
-def read_label(reply: str, wordings: Mapping[str, Sequence[str]]) -> str:
+def read_label_in_reply(reply: str, wordings: Mapping[str, Sequence[str]]) -> str:
     """The one of `wordings` in a reply. Raises ReplyError where there is none or an ambiguous one."""
     verdict = read_verdict(reply, wordings, affirming=wordings.keys() & {AnswerVerdict.NO_ISSUES})
     if verdict is None:
@@ -87,21 +87,21 @@ class SentencesToJudge:
     passages: tuple[GroundingPassage, ...]
 
 
-def read_grounding_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
-    """All prompts of grounding; files of the folder `replacing` override the bundled ones. Raises PromptError."""
+def read_grounding_prompts(prompt_folder: Path | str | None = None) -> dict[str, Prompt]:
+    """All prompts of grounding; files of the folder `prompt_folder` override the bundled ones. Raises PromptError."""
     with as_file(files("granola") / "evidence" / "grounding" / "prompts") as bundled:
-        return load_prompts(KINDS, bundled, replacing)
+        return load_prompts(KINDS, bundled, prompt_folder)
 
 
-def passage_lines(passages: Sequence[GroundingPassage], *, named: bool = True) -> list[str]:
-    """Passages as lines of a prompt: date, age, provider and text; with `named` after the id, for prompts that ask for
+def passage_lines(passages: Sequence[GroundingPassage], *, with_ids: bool = True) -> list[str]:
+    """Passages as lines of a prompt: date, age, provider and text; `with_ids`: first the id, for prompts that ask for
     citations.
     """
     lines = []
     for passage in passages:
         # GaRAGe writes an age as "3 months"; other texts are shown as they are.
         age = f"{passage.age} old" if passage.age and passage.age[-1:].isalpha() else passage.age
-        about = "; ".join(filter(None, (passage.id if named else None, passage.date, age, passage.provider)))
+        about = "; ".join(filter(None, (passage.id if with_ids else None, passage.date, age, passage.provider)))
         lines.append(f"({about}) {passage.text}" if about else passage.text)
     return lines
 
@@ -119,11 +119,11 @@ class ChatSentenceJudge:
     def signature(self) -> str:
         """`chat|model:NAME-HASH|prompt:HASH|temperature:T`; the paper's temperature is 0.2."""
         return (
-            f"chat|model:{model_name(self.model)}|prompt:{prompts_hash(dict(self.prompts))[:8]}"
+            f"chat|model:{model_name_with_hash(self.model)}|prompt:{prompts_hash(dict(self.prompts))[:8]}"
             f"|temperature:{self.sampling.temperature:g}"
         )
 
-    def verdicts(self, asked: Iterable[SentencesToJudge]) -> Iterator[tuple[Verdicts, str]]:
+    def verdicts(self, answers: Iterable[SentencesToJudge]) -> Iterator[tuple[Verdicts, str]]:
         """For each answer, in order, the verdicts on its sentences and the reason for missing ones, "" where none is
         missing; an answer without sentences needs no request.
         """
@@ -131,14 +131,14 @@ class ChatSentenceJudge:
             model=self.model, ask=self._request, again=self.prompts[AGAIN.name],
             read=lambda answer, reply: read_sentence_verdicts(reply, len(answer.sentences)),
         )  # fmt: skip
-        for answer, outcome in form.run(asked):
+        for answer, outcome in form.run(answers):
             yield outcome.value or (None,) * len(answer.sentences), _reason_without_label(outcome)
 
     def _request(self, answer: SentencesToJudge) -> Request | None:
         if not answer.sentences:
             return None
         numbered = [f"{number}: {text}" for number, text in enumerate(answer.sentences, 1)]
-        passages = passage_lines(answer.passages, named=False) or ["(none)"]
+        passages = passage_lines(answer.passages, with_ids=False) or ["(none)"]
         slots = {"question": answer.question, "sentences": numbered, "passages": passages}
         return Request(id=answer.id, messages=self.prompts[SENTENCES.name].fill(slots), sampling=self.sampling)
 
@@ -159,9 +159,9 @@ class EvaluatorSentenceJudge:
         """`apart|` or `together|`, followed by the evaluator's signature."""
         return f"{'apart' if self.apart else 'together'}|{self.evaluator.signature()}"
 
-    def verdicts(self, asked: Iterable[SentencesToJudge]) -> Iterator[tuple[Verdicts, str]]:
+    def verdicts(self, answers: Iterable[SentencesToJudge]) -> Iterator[tuple[Verdicts, str]]:
         """See `ChatSentenceJudge.verdicts`."""
-        for one in asked:
+        for one in answers:
             try:
                 yield self._verdicts_on_sentences(one)
             except (ForeseenError, OSError, ValueError) as error:
@@ -243,7 +243,7 @@ class AnswerJudge:
 
     def signature(self) -> str:
         """`SENTENCES|eligibility:MODEL@T or none|deflection:rules-LANGUAGE or model|prompts:HASH`."""
-        chat = f"{model_name(self.chat)}@{self.sampling.temperature:g}" if self.chat is not None else "none"
+        chat = f"{model_name_with_hash(self.chat)}@{self.sampling.temperature:g}" if self.chat is not None else "none"
         deflection = "model" if self.asks_deflection else f"rules-{self.language}"
         parts = [self.sentences.signature(), f"eligibility:{chat}", f"deflection:{deflection}"]
         if self.chat is not None:
@@ -254,15 +254,15 @@ class AnswerJudge:
         """One item per pair, in order; a missing verdict is None, its reason in `unjudged`."""
         source = iter(pairs)
         while batch := list(starmap(self._split, islice(source, _BATCH))):
-            against = [
+            verdicts_by_reading = [
                 list(self.sentences.verdicts(self._sentences_to_judge(one, reading) for one in batch))
                 for reading in READINGS
             ]
             by_chat = [self._chat_verdicts(batch, kind.name) for kind in (ELIGIBILITY, DEFLECTION)]
-            for one, verdicts, (eligible, declined) in zip(
-                batch, zip(*against, strict=True), zip(*by_chat, strict=True), strict=True
+            for one, verdicts, (eligible, deflection) in zip(
+                batch, zip(*verdicts_by_reading, strict=True), zip(*by_chat, strict=True), strict=True
             ):
-                yield self._grounding_item(one, dict(zip(READINGS, verdicts, strict=True)), eligible, declined)
+                yield self._grounding_item(one, dict(zip(READINGS, verdicts, strict=True)), eligible, deflection)
 
     def _split(self, sample: GroundedSample, answer: str) -> _SplitAnswer:
         ids = [passage.id for passage in sample.passages]
@@ -299,29 +299,29 @@ class AnswerJudge:
             return Request(id=f"{one.sample.id} {kind}", messages=request, sampling=self.sampling)
         form: RequestForm[_SplitAnswer, str] = RequestForm(
             model=self.chat, ask=request_of, again=self.prompts[AGAIN.name],
-            read=lambda _, reply: read_label(reply, GRADE_WORDINGS if is_grade else DEFLECTION_WORDINGS),
+            read=lambda _, reply: read_label_in_reply(reply, GRADE_WORDINGS if is_grade else DEFLECTION_WORDINGS),
         )  # fmt: skip
         return [(outcome.value, _reason_without_label(outcome)) for _, outcome in form.run(batch)]
 
     def _grounding_item(
         self,
         one: _SplitAnswer,
-        against: Mapping[str, tuple[Verdicts, str]],
+        verdicts_by_reading: Mapping[str, tuple[Verdicts, str]],
         eligible: tuple[str | None, str],
-        declined: tuple[str | None, str],
+        deflection: tuple[str | None, str],
     ) -> GroundingItem:
         sample, is_empty = one.sample, not one.shown.strip()
         cited, strange = cited_passages(one.answer, one.ids)
         labelled = [reading for reading in Relevance if sample.relevant_share(reading) is not None]
-        lacking = {"eligibility": eligible[1], "deflection": declined[1]}
+        lacking = {"eligibility": eligible[1], "deflection": deflection[1]}
         # Readings without labels have no relevant passages, so their verdicts are left out.
-        judged = {name: against[name] for name in ("all", *labelled)}
+        judged = {name: verdicts_by_reading[name] for name in ("all", *labelled)}
         lacking |= {f"sentences {name}": why for name, (_, why) in judged.items()}
         if one.answer.strip() and self.chat is not None and not sample.reference.strip():
             lacking["eligibility"] = "no reference"
         # No judge needs to see an empty answer, or one of citations only; rules decide where nothing was asked.
         grade = AnswerVerdict.MAJOR if is_empty and self.chat is not None else eligible[0]
-        deflects = {"deflects": "judge", "answers": ""}.get(declined[0] or "")
+        deflects = {"deflects": "judge", "answers": ""}.get(deflection[0] or "")
         if not self.asks_deflection or is_empty:
             deflects = deflecting_rule(one.answer, one.ids, language=self.language) or ""
         return GroundingItem(

@@ -21,8 +21,8 @@ _LAST_NUMBER = re.compile(r"(?<!\d)\d{1,6}\Z")
 _BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])[ _:#.-]{1,2}(?=\d)")  # "web 7" and "Web-7" are web_7
 
 
-class PassageNames:
-    """Looks passages up by the ways in which markers write their ids: exactly, in another case, by their number.
+class PassageIdLookup:
+    """Finds the id of a passage from the text of a citation: the id itself, in another case, or only its number.
 
     A form that fits two ids names neither.
     """
@@ -39,25 +39,27 @@ class PassageNames:
         text = text.strip().strip("\"'")
         return self._exact.get(text) or self._by_plain_form.get(_without_separator(text))
 
-    def by_number(self, digits: str) -> str | None:
+    def id_by_number(self, digits: str) -> str | None:
         """The passage of a number: the one with this id, else the only one whose id ends in the number."""
         plain = str(int(digits))
         return self[digits] or self[plain] or self._by_number.get(plain)
 
-    def between(self, prefix: str, low: str, high: str) -> list[str]:
-        """The passages of a range: with a prefix only if all ids exist, else of numbers, known or not; [] for none."""
+    def ids_in_range(self, prefix: str, low: str, high: str) -> list[str]:
+        """The ids in a range: with a prefix only if all of them exist, else numbers, known or not; [] where it is no
+        range.
+        """
         numbers = range(int(low), int(high) + 1)
         if not 0 < len(numbers) <= WIDEST:
             return []
         if prefix:
             found = [self[f"{prefix}{number}"] for number in numbers]
             return [one for one in found if one is not None] if all(found) else []
-        if numbers[0] == 0 and self.by_number("0") is None:
+        if numbers[0] == 0 and self.id_by_number("0") is None:
             return []
-        return [self.by_number(str(number)) or str(number) for number in numbers]
+        return [self.id_by_number(str(number)) or str(number) for number in numbers]
 
 
-_passage_names = lru_cache(maxsize=2)(PassageNames)  # an answer is read a dozen times with the same ids
+_passage_id_lookup = lru_cache(maxsize=2)(PassageIdLookup)  # an answer is read a dozen times with the same ids
 
 
 def _unambiguous_forms(named: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -146,27 +148,27 @@ class Marker:
     names: tuple[str, ...]
 
 
-def markers(text: str, ids: Iterable[str]) -> list[Marker]:
+def citation_markers(text: str, ids: Iterable[str]) -> list[Marker]:
     """The citation markers of a text, in order. `ids` are the passages'.
 
     Round brackets need such an id, or a word such as "source". A bracket whose parts are neither known ids nor numbers
     is no marker: "[sic]", "(1999)".
     """
-    known = _passage_names(tuple(ids))
+    lookup = _passage_id_lookup(tuple(ids))
     joined = []
     for match in _JOINED.finditer(text):
-        if between := known.between(*match.groups()) or known.between("", match[2], match[3]):
+        if between := lookup.ids_in_range(*match.groups()) or lookup.ids_in_range("", match[2], match[3]):
             joined.append(Marker(match.start(), match.end(), tuple(between)))
     marked = list(joined)
     # [2]-[5] is one range, not two citations
     inside = {at for one in joined for at in range(one.start, one.end)}
     for match in _brackets(text):
         inner = next(one for one in match.groups() if one is not None).rstrip("\\").replace("\\_", "_")
-        names = _names_in_bracket(inner, known, strict=match["round"] is not None)
+        names = _names_in_bracket(inner, lookup, strict=match["round"] is not None)
         if names and match.start() not in inside:
             marked.append(Marker(match.start(), match.end(), names))
     for match in _SUPERSCRIPT.finditer(text):
-        name = known.by_number(match[0].translate(_DIGITS))
+        name = lookup.id_by_number(match[0].translate(_DIGITS))
         if name is not None:
             marked.append(Marker(match.start(), match.end(), (name,)))
     return sorted(marked, key=lambda marker: marker.start)
@@ -191,7 +193,7 @@ def _brackets(text: str) -> Iterator[re.Match[str]]:
 def cited_passages(text: str, ids: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(cited ids, in order of first citation, each once; cited names that are no passage's id, likewise)."""
     known = set(ids)
-    names = list(dict.fromkeys(name for marker in markers(text, ids) for name in marker.names))
+    names = list(dict.fromkeys(name for marker in citation_markers(text, ids) for name in marker.names))
     return tuple(one for one in names if one in known), tuple(one for one in names if one not in known)
 
 
@@ -201,7 +203,7 @@ def deflecting_rule(answer: str, ids: Sequence[str] = (), *, language: str = "en
     `ids` are the passages', to recognise citations; without them numbers are taken as citations.
     """
     text = answer[: 4 * LONGEST_DEFLECTION].replace("\x01", " ")
-    return deflection(_replace_markers(text, markers(text, ids or _NUMBERS), CITED), language=language)
+    return deflection(_replace_markers(text, citation_markers(text, ids or _NUMBERS), CITED), language=language)
 
 
 def _replace_markers(text: str, marked: Iterable[Marker], put: str) -> str:
@@ -224,7 +226,7 @@ def without_markers(text: str, ids: Sequence[str]) -> str:
     """
     out: list[str] = []
     at, so_far = 0, ""
-    for marker in markers(text, ids):
+    for marker in citation_markers(text, ids):
         if marker.start < at:
             continue
         before = text[at : marker.start]
@@ -244,18 +246,19 @@ def without_markers(text: str, ids: Sequence[str]) -> str:
     return _EMPTY.sub("", "".join([*out, text[at:]])).lstrip(" ")
 
 
-def _names_in_bracket(inner: str, known: PassageNames, *, strict: bool) -> tuple[str, ...]:
+def _names_in_bracket(inner: str, lookup: PassageIdLookup, *, strict: bool) -> tuple[str, ...]:
     whole = inner.strip()
-    if (passage_id := known[whole]) is not None:
+    if (passage_id := lookup[whole]) is not None:
         # "(2)" is an item of a list, "(a)" too.
         return () if strict and (whole.isdigit() or len(whole) == 1) else (passage_id,)
     # [1,000] is an amount.
     if _THOUSANDS.match(whole):
         return ()
-    led = False
+    has_lead = False
     names: list[str] = []
     for part in SEPARATORS.split(whole):
-        part_names, led = _names_in_part(_SEE.sub("", part.strip().strip("\"'").strip()), known, strict, led, not names)
+        plain = _SEE.sub("", part.strip().strip("\"'").strip())
+        part_names, has_lead = _names_in_part(plain, lookup, strict, has_lead, not names)
         if part_names is None:
             return ()
         names += part_names
@@ -263,26 +266,26 @@ def _names_in_bracket(inner: str, known: PassageNames, *, strict: bool) -> tuple
 
 
 def _names_in_part(
-    part: str, known: PassageNames, strict: bool, led: bool, is_first: bool
+    part: str, lookup: PassageIdLookup, strict: bool, has_lead: bool, is_first: bool
 ) -> tuple[Sequence[str] | None, bool]:
     """The passages that a part of a marker names, None where it is no citation; and whether a word such as "source"
     came before it.
     """
-    if (span := _RANGE.match(part)) is not None and span[1] and (between := known.between(*span.groups())):
-        return between, led
-    passage_id = known[part]
+    if (span := _RANGE.match(part)) is not None and span[1] and (between := lookup.ids_in_range(*span.groups())):
+        return between, has_lead
+    passage_id = lookup[part]
     if passage_id is None and (after := _text_after_lead(part)):
-        led, part = True, after
-        if known[part] is None:
+        has_lead, part = True, after
+        if lookup[part] is None:
             part = _text_after_lead(part) or part  # "source: passage 2"
-        passage_id = known[part]
+        passage_id = lookup[part]
     part = part.strip("#^@ ")
-    passage_id = passage_id or (known[part] if part else None)
+    passage_id = passage_id or (lookup[part] if part else None)
     if passage_id is not None:
-        return (None if part.isdigit() and strict and not led else [passage_id]), led
+        return (None if part.isdigit() and strict and not has_lead else [passage_id]), has_lead
     if not part or (not is_first and _BESIDE.match(part)):
-        return [], led
-    return (None if strict and not led else _passages_by_number(part, known)), led
+        return [], has_lead
+    return (None if strict and not has_lead else _passages_by_number(part, lookup)), has_lead
 
 
 def _text_after_lead(part: str) -> str:
@@ -291,13 +294,13 @@ def _text_after_lead(part: str) -> str:
     return part[lead.end() :].strip() if lead is not None and lead.end() < len(part) else ""
 
 
-def _passages_by_number(part: str, known: PassageNames) -> Sequence[str] | None:
+def _passages_by_number(part: str, lookup: PassageIdLookup) -> Sequence[str] | None:
     """The passages of a number or a range, known or not; None where the text is neither."""
-    if (span := _RANGE.match(part)) is not None and (between := known.between(*span.groups())):
+    if (span := _RANGE.match(part)) is not None and (between := lookup.ids_in_range(*span.groups())):
         return between
     if (number := _NUMBER.match(part)) is None:
         return None
-    if (passage_id := known.by_number(number[1])) is not None:
+    if (passage_id := lookup.id_by_number(number[1])) is not None:
         return [passage_id]
     digits = str(int(number[1]))
     return None if digits == "0" else [digits]  # the interval [0, 1]
@@ -338,9 +341,9 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
     end, and a heading followed only by citations, state nothing and are left out.
     """
     parts: list[list[str]] = []
-    for sentence, opens in _split_lines(text, language):
+    for sentence, opens in _sentences_with_line_starts(text, language):
         # A heading of sources with citations, or their bare numbers, and nothing else.
-        cited = markers(sentence, ids)
+        cited = citation_markers(sentence, ids)
         bare = _replace_markers(sentence, cited, " ")
         if (cited or (":" in bare and _DIGIT.search(bare))) and _SOURCES.fullmatch(bare):
             continue
@@ -363,14 +366,14 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
 def _end_of_leading_citations(sentence: str, ids: Sequence[str]) -> int:
     """The offset at which the citations at the beginning of a sentence end; 0 where it begins with none."""
     end = 0
-    for marker in markers(sentence, ids):
+    for marker in citation_markers(sentence, ids):
         if sentence[end : marker.start].strip(" ,;"):
             break
         end = marker.end
     return end
 
 
-def _split_lines(text: str, language: str) -> Iterator[tuple[str, bool]]:
+def _sentences_with_line_starts(text: str, language: str) -> Iterator[tuple[str, bool]]:
     """The sentences; with each, whether it is the first of a line or of a list item."""
     for line in _content_lines(text):
         for piece in _BULLET.split(line):

@@ -21,9 +21,9 @@ from abstraction.base.faults import OnReject, excerpt
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_models import NeededId, RowModel, read_each_once, without_rejected
 from granola.errors import SampleError
-from granola.evidence.evidence_task import by_slice
+from granola.evidence.evidence_task import estimates_by_slice
 from granola.evidence.grounding.answer_text import cited_passages, deflecting_rule
-from granola.report.charts import Panel, Place
+from granola.report.charts import Panel, SliceValue
 from granola.scoring.statistics import Estimate, mean_estimate, share_estimate
 
 STRICT_LABELS = frozenset({"ANSWER-THE-QUESTION", "RELATED-INFORMATION"})  # second-step labels of Sorodoc et al. 2025
@@ -51,26 +51,26 @@ _CITE = re.compile(r"cite_?\d{1,4}", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"(?:published date:)?\s*(?:not defined|not available|n/a|none|unknown)?\.?", re.IGNORECASE)
 
 
-def parse_label(value: object) -> object:
+def normalise_label(value: object) -> object:
     """A label in capitals with hyphens, YES and NO also from true and false; None for an empty one."""
     if isinstance(value, bool):
         return "YES" if value else "NO"
     return value.strip().upper().replace("_", "-").replace(" ", "-") or None if isinstance(value, str) else value
 
 
-def _text_or_none(value: object) -> object:
+def _none_for_placeholder(value: object) -> object:
     """A text; None for placeholders such as "not defined" and "Published date: N/A"."""
-    return None if isinstance(value, str) and _PLACEHOLDER.fullmatch(value.strip()) else _text(value)
+    return None if isinstance(value, str) and _PLACEHOLDER.fullmatch(value.strip()) else _int_as_text(value)
 
 
-def _text(value: object) -> object:
+def _int_as_text(value: object) -> object:
     return str(value) if isinstance(value, int) else value
 
 
-OptionalText = Annotated[str | None, BeforeValidator(_text_or_none)]
+OptionalText = Annotated[str | None, BeforeValidator(_none_for_placeholder)]
 SecondStep = Annotated[
     Literal["ANSWER-THE-QUESTION", "RELATED-INFORMATION", "OUTDATED", "UNKNOWN", "IRRELEVANT"] | None,
-    BeforeValidator(parse_label),
+    BeforeValidator(normalise_label),
 ]
 
 
@@ -82,7 +82,7 @@ class GroundingPassage(BaseModel, frozen=True):
     """
 
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-    id: Annotated[str, BeforeValidator(_text)] = ""
+    id: Annotated[str, BeforeValidator(_int_as_text)] = ""
     date: OptionalText = None
     age: OptionalText = None
     provider: OptionalText = None
@@ -92,12 +92,12 @@ class GroundingPassage(BaseModel, frozen=True):
 
     @model_validator(mode="before")
     @classmethod
-    def _fields(cls, given: object) -> object:
-        if isinstance(given, str):
-            return {"text": given}
-        if not isinstance(given, Mapping):
+    def _passage_fields(cls, value: object) -> object:
+        if isinstance(value, str):
+            return {"text": value}
+        if not isinstance(value, Mapping):
             raise ValueError("is neither a text nor an object with a text")
-        fields = dict(given)
+        fields = dict(value)
         if "text" not in fields and (cite := next((name for name in fields if _CITE.fullmatch(name)), None)):
             fields |= {"text": fields[cite], "id": cite}
         provider = str(fields.get("provider")).casefold()
@@ -155,18 +155,19 @@ class GroundedSample:
     def source(self) -> str | None:
         """`private` where one passage is from private documents, `web` where all are from the web, else None."""
         kinds = {one.private for one in self.passages}
-        # One private passage makes the question one about private documents.
+        # One private passage is enough: the answer then depends on private documents.
         return "private" if True in kinds else "web" if kinds == {False} else None
 
 
-# Sorodoc et al. 2025: the sentence of its annotators
+# the sentence that annotators write in Sorodoc et al. 2025 (GaRAGe)
 DEFLECTING_SENTENCE = "There is not enough grounding for an answer."
 
 
 def deflection_signs(
     answer: str, passages: Sequence[GroundingPassage], *, validated: bool | None, cited: bool | None
 ) -> tuple[str, tuple[str, ...]]:
-    """By what the human answer of a row deflects, and the signs that contradict it: see `GroundedSample`.
+    """The way in which the human answer of a row deflects ("" where it answers), and the signs that contradict it: see
+    `GroundedSample.deflects_by` and `contradicting`.
 
     `validated` and `cited` are None where the row lacks that field.
     """
@@ -194,8 +195,8 @@ KNOWLEDGE_BASES = frozenset({"web", "arxiv", "sec", "devops", "enron"})  # sourc
 MOST_PASSAGES = 500  # per question; bounds the size of a request to a judge
 
 
-FirstStep = Annotated[Literal["YES", "NO", "RELEVANT", "IRRELEVANT"] | None, BeforeValidator(parse_label)]
-Mark = Annotated[Literal["YES", "NO"] | None, BeforeValidator(parse_label)]
+FirstStep = Annotated[Literal["YES", "NO", "RELEVANT", "IRRELEVANT"] | None, BeforeValidator(normalise_label)]
+Mark = Annotated[Literal["YES", "NO"] | None, BeforeValidator(normalise_label)]
 Passages = Annotated[list[GroundingPassage], Field(min_length=1, max_length=MOST_PASSAGES, description="a list")]
 
 
@@ -315,18 +316,18 @@ QUESTION_FIGURES = ("garage-3", "garage-4")
 _LABELS = ("time_sensitivity", "complexity", "popularity", "category", "knowledge_base")
 
 
-def has_questions(path: Path) -> bool:
+def has_grounded_questions(path: Path) -> bool:
     """Whether the first row of a file is a question with passages."""
     first = next(iter(read_records(path)), None)
     return isinstance(first, Record) and bool({"grounding", "passages"} & first.data.keys())
 
 
-def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:
+def statistics_of(questions: Iterable[GroundedSample]) -> dict[str, Any]:
     """Counts over questions as a JSON object, most frequent values first, and shares of relevant passages.
 
     `contradicting` lists published rows whose signs of a deflection disagree with the human answer.
     """
-    samples = list(given)
+    samples = list(questions)
     labels = _labels_by_provider(samples)
     deflections = sum(sample.deflection for sample in samples)
     return {
@@ -339,11 +340,11 @@ def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:
         "relevant_share": {
             reading: one.to_json()
             for reading in Relevance
-            for one in _relevant_share_by_place(samples, reading, lambda _: "all").values()
+            for one in _relevant_share_by_group(samples, reading, lambda _: "all").values()
         },
         "relevance_by_knowledge_base": {
             base: one.to_json()
-            for base, one in _relevant_share_by_place(samples, Relevance.WIDE, _knowledge_base).items()
+            for base, one in _relevant_share_by_group(samples, Relevance.WIDE, _knowledge_base).items()
         },
         "tags": {
             tag: _count_values(sample.tags[tag] for sample in samples if tag in sample.tags)
@@ -361,9 +362,9 @@ def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:
     }
 
 
-def question_panels(given: Iterable[GroundedSample], figure: str) -> list[Panel]:
+def question_panels(questions: Iterable[GroundedSample], figure: str) -> list[Panel]:
     """The panels of a figure of QUESTION_FIGURES: shares of questions, or of passages, with their intervals."""
-    samples = list(given)
+    samples = list(questions)
     if figure == "garage-3":
         values = {tag: [sample.tags[tag] for sample in samples if tag in sample.tags] for tag in _LABELS}
         return [
@@ -371,7 +372,7 @@ def question_panels(given: Iterable[GroundedSample], figure: str) -> list[Panel]
         ]
     labels = _labels_by_provider(samples)
     providers = _value_shares([name for name, own in labels.items() for _ in own])
-    relevant = list(_relevant_share_by_place(samples, Relevance.WIDE, _knowledge_base).items())
+    relevant = list(_relevant_share_by_group(samples, Relevance.WIDE, _knowledge_base).items())
     return [
         _panel("provider", {"passages": providers}, "share of passages"),
         _panel("label", {name: _value_shares(own) for name, own in labels.items()}, "share of passages"),
@@ -379,11 +380,11 @@ def question_panels(given: Iterable[GroundedSample], figure: str) -> list[Panel]
     ]
 
 
-def _panel(name: str, lines: Mapping[str, Sequence[tuple[Place, Estimate]]], score: str) -> Panel:
+def _panel(name: str, lines: Mapping[str, Sequence[tuple[SliceValue, Estimate]]], score: str) -> Panel:
     return Panel(name=name, across=name.replace("_", " "), score=score, lines=lines)
 
 
-def _value_shares(values: Sequence[str]) -> list[tuple[Place, Estimate]]:
+def _value_shares(values: Sequence[str]) -> list[tuple[SliceValue, Estimate]]:
     return [(value, share_estimate([float(one == value) for one in values])) for value in _count_values(values)]
 
 
@@ -395,14 +396,14 @@ def _labels_by_provider(samples: Iterable[GroundedSample]) -> dict[str, list[str
     return found
 
 
-def _relevant_share_by_place(
-    samples: Iterable[GroundedSample], reading: Relevance, place_of: Callable[[GroundedSample], str]
-) -> dict[Place, Estimate]:
+def _relevant_share_by_group(
+    samples: Iterable[GroundedSample], reading: Relevance, group_of: Callable[[GroundedSample], str]
+) -> dict[SliceValue, Estimate]:
     """For each place, the mean over its questions of the share of relevant passages; questions at the place "" are
     left out.
     """
-    shares = ((place_of(sample), sample.relevant_share(reading)) for sample in samples)
-    return by_slice(((place, share) for place, share in shares if place and share is not None), mean_estimate)
+    shares = ((group_of(sample), sample.relevant_share(reading)) for sample in samples)
+    return estimates_by_slice(((place, share) for place, share in shares if place and share is not None), mean_estimate)
 
 
 def _knowledge_base(sample: GroundedSample) -> str:

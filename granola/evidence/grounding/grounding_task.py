@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictStr, Va
 
 from abstraction.files.row_models import RowModel
 from granola.errors import UsageError
-from granola.evidence.evidence_task import Cells, EvidenceTask, Forming, JudgedQuestion, Labels, Row, SheetForm
+from granola.evidence.evidence_task import Cells, EstimateSettings, EvidenceTask, JudgedQuestion, Labels, Row, SheetForm
 from granola.evidence.grounding.grounded_rows import RELEVANT_SHARE, Relevance
 from granola.scoring.statistics import RESAMPLES, Estimate, bootstrap_estimate, divide_or_nan, mean_of, share_estimate
 
@@ -99,16 +99,16 @@ class GroundingItem(RowModel):
     judge: StrictStr = ""
 
     @field_serializer("sentences")
-    def _as_judged(self, sentences: tuple[AnsweredSentence, ...]) -> list[dict[str, Any]]:
+    def _sentences_as_json(self, sentences: tuple[AnsweredSentence, ...]) -> list[dict[str, Any]]:
         """The sentences as JSON; the field of a reading that was not judged is left out."""
         return [one.model_dump(mode="json", exclude_unset=True) for one in sentences]
 
     @property
-    def eligible(self) -> bool | None:
+    def is_eligible(self) -> bool | None:
         """Whether the answer has no major issues; None where it was not judged."""
         return None if self.eligibility is None else self.eligibility is not AnswerVerdict.MAJOR
 
-    def factual(self, reading: Relevance | None = None) -> bool | None:
+    def is_factual(self, reading: Relevance | None = None) -> bool | None:
         """Whether every sentence is supported or needs no attribution, by all passages or the relevant ones; None
         where undecided.
 
@@ -133,7 +133,7 @@ THIRDS = (1 / 3, 2 / 3)  # upper ends of all bands but the last; the paper's tex
 
 
 class GroundingRules(BaseModel, frozen=True, extra="forbid"):
-    """The rules of `Forming` that GaRAGe's paper leaves open; the signature contains all of them.
+    """The rules of `EstimateSettings` that GaRAGe's paper leaves open; the signature contains all of them.
 
     `over`: the questions that enter the five scores, all or those whose passages suffice. `deflecting`: how these
     scores count an answer that deflects. `bands`: the ends of bands of the share of relevant passages, each in (0, 1).
@@ -145,10 +145,10 @@ class GroundingRules(BaseModel, frozen=True, extra="forbid"):
 
 
 @lru_cache(maxsize=8)
-def grounding_rules(forming: Forming) -> GroundingRules:
+def parse_grounding_rules(settings: EstimateSettings) -> GroundingRules:
     """The rules from texts such as over=all and deflecting=fails. Raises UsageError for another rule."""
     rules = GroundingRules()
-    for rule in forming.rules:
+    for rule in settings.rules:
         name, _, word = rule.partition("=")
         chosen = {name: word.split(",") if name == "bands" else word}
         try:
@@ -162,14 +162,14 @@ def grounding_rules(forming: Forming) -> GroundingRules:
 # Scores of items.
 
 
-# By score of answers that are eligible and factual: the passages that it is against.
+# The scores of eligible and factual answers, with the passages that sentences are judged against (None: all).
 _AGAINST_PASSAGES = {"F": None, "RAF strict": Relevance.STRICT, "RAF wide": Relevance.WIDE}
 # The five scores of an item; those against relevant passages once per reading.
 SCORES = ("E", *(name for factual in _AGAINST_PASSAGES for name in (f"u{factual}", factual)))
 DEFLECTIONS = {"deflection TP": True, "deflection FP": False}  # by score: whether its questions expect a deflection
 
 
-def item_value(row: Row | GroundingItem, score: str, forming: Forming) -> float | None:
+def item_score(row: Row | GroundingItem, score: str, settings: EstimateSettings) -> float | None:
     """The contribution of an item to one of the five scores, or of DEFLECTIONS: 0 or 1, None where it does not count,
     and for other scores.
     """
@@ -179,14 +179,14 @@ def item_value(row: Row | GroundingItem, score: str, forming: Forming) -> float 
     if score in DEFLECTIONS:
         counts = item.expected_deflection is DEFLECTIONS[score] and item.deflects is not None
         return float(bool(item.deflects)) if counts else None
-    rules = grounding_rules(forming)
+    rules = parse_grounding_rules(settings)
     # A good answer to such a question deflects, and is scored by DEFLECTIONS.
     if rules.over == "answerable" and item.expected_deflection:
         return None
-    worth = item.eligible if score == "E" else item.factual(_AGAINST_PASSAGES[score.removeprefix("u")])
+    worth = item.is_eligible if score == "E" else item.is_factual(_AGAINST_PASSAGES[score.removeprefix("u")])
     if score in _AGAINST_PASSAGES:
-        # Unknown even where the other is False: counting only those would lower the score.
-        worth = None if item.eligible is None or worth is None else item.eligible and worth
+        # Unknown if one verdict is missing, even if the other is False: counting these as 0 would lower the score.
+        worth = None if item.is_eligible is None or worth is None else item.is_eligible and worth
     if rules.deflecting != "as-judged":
         if item.deflects is None:
             worth = None  # no judge decided whether it deflects
@@ -196,7 +196,7 @@ def item_value(row: Row | GroundingItem, score: str, forming: Forming) -> float 
     return None if worth is None else float(worth)
 
 
-def grounding_report(rows: Sequence[Row | GroundingItem], forming: Forming) -> dict[str, Estimate]:
+def grounding_scores(rows: Sequence[Row | GroundingItem], settings: EstimateSettings) -> dict[str, Estimate]:
     """Every score with its interval and n: the five, `deflection TP` and `FP`, and citations.
 
     An answer without a verdict on deflection is in neither `deflection` score. Citations are compared with those of
@@ -204,11 +204,11 @@ def grounding_report(rows: Sequence[Row | GroundingItem], forming: Forming) -> d
     """
     items = [GroundingItem.model_validate(row) for row in rows]
     report = {
-        name: share_estimate([item_value(item, name, forming) for item in items])
+        name: share_estimate([item_score(item, name, settings) for item in items])
         for name in (*SCORES, *DEFLECTIONS)
     }
     cited = [item.citations for item in items if item.citations is not None and not item.expected_deflection]
-    scores = citation_scores(cited, resamples=forming.resamples, seed=forming.seed)
+    scores = citation_scores(cited, resamples=settings.resamples, seed=settings.seed)
     return report | {f"cited {name}": estimate for name, estimate in scores.items()}
 
 
@@ -286,12 +286,13 @@ SENTENCES = tuple(
 )
 
 
-def _band_cells(row: Row, along: str, score: str, forming: Forming) -> Cells | None:
+def _band_cells(row: Row, sliced_field: str, score: str, settings: EstimateSettings) -> Cells | None:
     """The cell of a row along a share of relevant passages, which is cut into bands; None along other fields."""
-    if along not in _SHARE_TAGS:
+    if sliced_field not in _SHARE_TAGS:
         return None
-    share, worth = row.get("tags", {}).get(along), item_value(row, score, forming)
-    return [] if share is None or worth is None else [(band_of(float(share), grounding_rules(forming).bands), worth)]
+    share, worth = row.get("tags", {}).get(sliced_field), item_score(row, score, settings)
+    bands = parse_grounding_rules(settings).bands
+    return [] if share is None or worth is None else [(band_of(float(share), bands), worth)]
 
 
 def _share_tag_or_field(field: str, score: str) -> str:
@@ -300,15 +301,15 @@ def _share_tag_or_field(field: str, score: str) -> str:
     return reading.share_tag if field == RELEVANT_SHARE else field
 
 
-def _signature(forming: Forming, fields: Iterable[str]) -> str:
+def _signature(settings: EstimateSettings, fields: Iterable[str]) -> str:
     """The settings, and the limits of the bands of each field that is cut into them."""
-    rules = grounding_rules(forming)
+    rules = parse_grounding_rules(settings)
     limits = ",".join(f"{limit:g}" for limit in rules.bands)
     parts = (
         f"over:{rules.over}|deflecting:{rules.deflecting}|citations over:answerable",
         "strict:answers,related,relevant without second label",
         "wide:strict,outdated,unknown,relevant with another second label",
-        f"intervals:wilson of shares, else {forming}",
+        f"intervals:wilson of shares, else {settings}",
         *(f"bands of {tag}:{limits}" for tag in fields if tag in _SHARE_TAGS),
     )
     return "|".join(parts)
@@ -344,10 +345,10 @@ GROUNDING = EvidenceTask(
     texts=("answer",),
     questions=(ELIGIBILITY, DEFLECTS, *SENTENCES),
     main="RAF strict",
-    scores=grounding_report,
-    value=item_value,
+    scores=grounding_scores,
+    value=item_score,
     cells=_band_cells,
-    along=_share_tag_or_field,
+    sliced_field=_share_tag_or_field,
     signature=_signature,
     lacking="E, F and RAF ask a judge's --model, and a reference",
     sheet=SheetForm(

@@ -2,7 +2,7 @@
 
 Items are in JSONL, CSV or Parquet, or in CONNER's four columns separated by tabs: topic, query, knowledge, response,
 one item per line; turns of a dialogue are separated by [SEP]. Evidence is the item's own, or found in passages. The
-settings of their judging are here too: a command has them before anything is judged.
+settings of judges are here, apart from the judge, so that commands can list them without loading it.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class KnowledgeItem(RowModel):
     read_from: str = Field(default="", exclude=True)
 
     @property
-    def right_text(self) -> str:
+    def right_knowledge(self) -> str:
         """The right knowledge, or the item's text where there is none."""
         return self.reference or self.knowledge
 
@@ -108,7 +108,7 @@ def _read_lines(path: Path | str) -> Iterator[Record]:
     try:
         with open_for_reading(path) as stream:
             for number, line in enumerate(stream, 1):
-                # Bytes, as CONNER's files contain quotes that CSV readers would interpret.
+                # Bytes, because CONNER's files contain quotes that CSV readers would interpret.
                 yield Record(source=f"{path}:{number}", data={"line": line.rstrip(b"\r\n")})
     except EOFError as error:
         raise RowError(f"{path} is no whole gzip file: {error}") from error
@@ -202,7 +202,7 @@ class VectorIndex:
         self._vectors = np.array(model.scores([EmbeddedText(text) for text in texts]), dtype=np.float32)
 
     def pieces(self, sentences: Sequence[str], most: int) -> list[list[str]]:
-        """For each sentence the `most` nearest passages, however far from it, nearest first."""
+        """For each sentence the `most` nearest passages, nearest first; no distance is too great."""
         import numpy as np
 
         if not sentences:

@@ -21,7 +21,7 @@ from abstraction.models.text_scorers import (
 )
 from abstraction.phrasing.prompting import Prompt, signature_of
 from abstraction.text.language.phrases import sentences as split_sentences
-from granola.evidence.evidence_task import identity_name
+from granola.evidence.evidence_task import name_with_hash
 from granola.evidence.knowledge.knowledge_items import Aggregation, AnswerForm, ItemPieces, JudgeSettings, KnowledgeItem
 from granola.evidence.knowledge.knowledge_prompts import GIVEN_KNOWLEDGE, GIVEN_QUERY, prompt_as_text
 from granola.evidence.knowledge.knowledge_task import LABELS
@@ -122,22 +122,22 @@ class RandomTexts:
         return [text for text in texts if item.id not in self._ids_of[text] and text != item.knowledge][:number]
 
 
-def is_number(vector: Entailment) -> bool:
-    """Whether all three shares are numbers."""
+def has_no_nan(vector: Entailment) -> bool:
+    """Whether all three shares are numbers; a model may return NaN."""
     return not any(map(math.isnan, astuple(vector)))
 
 
-def best_vector(vectors: Sequence[Entailment]) -> tuple[Entailment, int | None]:
+def most_entailed_vector(vectors: Sequence[Entailment]) -> tuple[Entailment, int | None]:
     """f(s, E) (equation 1): the vector with the greatest entailment of a sentence over its pieces of evidence, and the
     index of that piece, the first of equal ones.
 
     A vector that is no number is skipped; without any other the sentence is not verified, and the index is None.
     """
-    known = [(vector, place) for place, vector in enumerate(vectors) if is_number(vector)]
+    known = [(vector, place) for place, vector in enumerate(vectors) if has_no_nan(vector)]
     return max(known, key=lambda one: one[0].entailed, default=(UNVERIFIED, None))
 
 
-def aggregate_vectors(vectors: Sequence[Entailment], how: Aggregation) -> Entailment:
+def aggregate_vectors(vectors: Sequence[Entailment], aggregation: Aggregation) -> Entailment:
     """The vector of a text: that of the sentence with the least or greatest entailment, or the mean over all
     sentences.
 
@@ -145,10 +145,10 @@ def aggregate_vectors(vectors: Sequence[Entailment], how: Aggregation) -> Entail
     """
     if not vectors:
         return UNVERIFIED
-    if how is Aggregation.MEAN:
+    if aggregation is Aggregation.MEAN:
         shares = zip(*map(astuple, vectors), strict=True)
         return Entailment(*(math.fsum(own) / len(vectors) for own in shares))
-    chosen = min if how is Aggregation.MIN else max
+    chosen = min if aggregation is Aggregation.MIN else max
     return chosen(vectors, key=lambda vector: vector.entailed)
 
 
@@ -158,7 +158,7 @@ class ScoredKnowledge:
     answer.
 
     `sentences` are those of its text; `vectors`, where factuality is scored, have for each the result of
-    `best_vector`. `notes` explain scores: an empty text, a model without a number.
+    `most_entailed_vector`. `notes` explain scores: an empty text, a model without a number.
     """
 
     item: KnowledgeItem
@@ -168,8 +168,8 @@ class ScoredKnowledge:
     vectors: Sequence[tuple[Entailment, int | None]] = ()
     notes: list[str] = field(default_factory=list)
 
-    def enter(self, name: str, values: Sequence[float]) -> None:
-        """Enter a score by its only value; 0, the worst, without one.
+    def set_score(self, name: str, values: Sequence[float]) -> None:
+        """Set a score to its only value; to 0, the worst, without one.
 
         NaN, where the model returned no number, becomes 0 too, so that the item stays in the denominator.
         """
@@ -197,7 +197,7 @@ Scoring = Generator[Sequence[Any], list[Any], None]  # yields the inputs of a mo
 class KnowledgeJudge:
     """Judges items with models and evidence; a score depends only on its item, the pool and the settings.
 
-    `models` are those of PARTS_OF_MODELS that there are; a score without its model is left out. `pool` are the items
+    `models`: the available ones of PARTS_OF_MODELS; a score without its model is left out. `pool` are the items
     from whose texts random ones are drawn, usually all items. `examples` are put before each item where a model
     continues a text: with the right knowledge for informativeness, with the gold answer for helpfulness; an item is no
     example for itself. `answered`: whether to judge answers, a missing one as the worst; False where no item has an
@@ -235,7 +235,7 @@ class KnowledgeJudge:
     @property
     def name(self) -> str:
         """The name of the judge in rows: a hash of its identity."""
-        return identity_name({"kind": "conner", **self.identity})
+        return name_with_hash({"kind": "conner", **self.identity})
 
     def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
         """The items with their scores, in order. Raises ModelError where a model cannot be used."""
@@ -246,22 +246,26 @@ class KnowledgeJudge:
             )
             for one in items
         ]  # fmt: skip
-        self._score(work, "entailment", self._factuality)
-        self._score(work, "relevance", self._relevance)
-        self._score(work, "causal", self._sentence_coherence)
-        self._score(work, "coherence", self._paragraph_coherence)
-        self._score(work, "causal", self._informativeness)
-        self._score(work, "reader", self._helpfulness)
+        self._run_scoring(work, "entailment", self._factuality)
+        self._run_scoring(work, "relevance", self._relevance)
+        self._run_scoring(work, "causal", self._sentence_coherence)
+        self._run_scoring(work, "coherence", self._paragraph_coherence)
+        self._run_scoring(work, "causal", self._informativeness)
+        self._run_scoring(work, "reader", self._helpfulness)
         if self.answered:
-            self._score(work, "entailment", self._validity)
+            self._run_scoring(work, "entailment", self._validity)
         if self.settings.baselines:
             for task in work:
                 self._add_word_baselines(task)
-            self._score(work, "entailment", self._entailment_baselines)
+            self._run_scoring(work, "entailment", self._entailment_baselines)
         return work
 
-    def _score(self, work: Sequence[ScoredKnowledge], part: str, score: Callable[[ScoredKnowledge], Scoring]) -> None:
-        """Run a scoring of all items with one call of its model, to fill its batches."""
+    def _run_scoring(
+        self, work: Sequence[ScoredKnowledge], part: str, score: Callable[[ScoredKnowledge], Scoring]
+    ) -> None:
+        """Run one scoring for all items with a single call of the model `part`, to fill its batches; skip it without
+        that model.
+        """
         model = self.models.get(part)
         if model is None:
             return
@@ -278,7 +282,7 @@ class KnowledgeJudge:
         # The premise is the piece, the hypothesis the sentence.
         found = yield [TextPair(piece, text) for text, own in zip(task.sentences, pieces, strict=True) for piece in own]
         vectors = iter(found)
-        task.vectors = [best_vector([next(vectors) for _ in own]) for own in pieces]
+        task.vectors = [most_entailed_vector([next(vectors) for _ in own]) for own in pieces]
         if lacking := sum(piece is None for _, piece in task.vectors):
             task.notes.append(f"{lacking} of {len(task.vectors)} sentences without evidence")
         whole = aggregate_vectors([vector for vector, _ in task.vectors], self.settings.aggregation)
@@ -290,7 +294,7 @@ class KnowledgeJudge:
     def _relevance(self, task: ScoredKnowledge) -> Scoring:
         # An empty text is not shown to the model: it is irrelevant.
         text = task.item.knowledge
-        task.enter("relevance", (yield [QueryPassage(task.item.query, text)] if text.strip() else []))
+        task.set_score("relevance", (yield [QueryPassage(task.item.query, text)] if text.strip() else []))
 
     def _sentence_coherence(self, task: ScoredKnowledge) -> Scoring:
         found = yield [Continuation("", text) for text in task.sentences]
@@ -299,16 +303,16 @@ class KnowledgeJudge:
         task.scores["coherence_sentence"] = sentence_coherence(found, perplexity_cut=self.settings.perplexity_cut)
 
     def _paragraph_coherence(self, task: ScoredKnowledge) -> Scoring:
-        task.enter("coherence_paragraph", (yield [task.sentences] if task.sentences else []))
+        task.set_score("coherence_paragraph", (yield [task.sentences] if task.sentences else []))
         if (of_sentences := task.scores.get("coherence_sentence")) is not None:
             task.scores["coherence_greater"] = max(of_sentences, task.scores["coherence_paragraph"] or 0.0)
 
     def _informativeness(self, task: ScoredKnowledge) -> Scoring:
         """1 - exp(mean log-probability given the query) (equation 5), in [0, 1]."""
-        before = self._prompt(GIVEN_QUERY.name, task.item, "", lambda one: one.right_text)
+        before = self._text_before(GIVEN_QUERY.name, task.item, "", lambda one: one.right_knowledge)
         # The space belongs to the first token of the continuation.
         found = yield [Continuation(before, f" {task.item.knowledge}")] if task.sentences else []
-        task.enter("informativeness", [1.0 - one.geometric_mean for one in found])
+        task.set_score("informativeness", [1.0 - one.geometric_mean for one in found])
 
     def _helpfulness(self, task: ScoredKnowledge) -> Scoring:
         item = task.item
@@ -319,7 +323,7 @@ class KnowledgeJudge:
             return
         own, *others = yield [
             Continuation(
-                self._prompt(GIVEN_KNOWLEDGE.name, item, text, lambda one: next(iter(one.gold), "")),
+                self._text_before(GIVEN_KNOWLEDGE.name, item, text, lambda one: next(iter(one.gold), "")),
                 f" {item.gold[0]}",
             )
             for text in [item.knowledge, *self.random_texts.draw(item, self.settings.randoms)]
@@ -329,8 +333,12 @@ class KnowledgeJudge:
             task.notes.append("helpfulness: no other text to compare with, or no number")
         task.scores |= {"helpfulness": max(0.0, gain or 0.0), "helpfulness_raw": gain}
 
-    def _prompt(self, name: str, item: KnowledgeItem, text: str, target: Callable[[KnowledgeItem], str]) -> str:
-        """The text that a model continues, after those of the examples with their targets, without the item itself."""
+    def _text_before(
+        self, name: str, item: KnowledgeItem, text: str, target: Callable[[KnowledgeItem], str]
+    ) -> str:
+        """The prompt of an item as the text that a model continues, after the examples with their continuations
+        (`target`).
+        """
         examples = [(one, target(one)) for one in self.examples if one.id != item.id and target(one).strip()]
         return prompt_as_text(self.prompts[name], item, text, examples)
 
@@ -347,7 +355,7 @@ class KnowledgeJudge:
             task.scores["validity"] = None
             task.notes.append("validity: no gold answer")
             return
-        shares = [vector.entailed for vector in found if is_number(vector)]
+        shares = [vector.entailed for vector in found if has_no_nan(vector)]
         if not shares:
             task.notes.append("validity: no answer, no evidence or no number counts 0")
         task.scores["validity"] = max(shares, default=0.0)
@@ -368,6 +376,6 @@ class KnowledgeJudge:
             return
         found = yield [TextPair(reference, text) for text in texts if text.strip()]
         # A pair without numbers counts as not verified: a failed model must not look like support.
-        whole, *parts = [one if is_number(one) else UNVERIFIED for one in found] or [UNVERIFIED]
+        whole, *parts = [one if has_no_nan(one) else UNVERIFIED for one in found] or [UNVERIFIED]
         task.scores["entailment_ratio"] = whole.entailed
         task.scores["nli_decompose"] = aggregate_vectors(parts, self.settings.aggregation).entailed

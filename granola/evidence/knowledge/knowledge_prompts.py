@@ -25,10 +25,10 @@ _SLOT = re.compile(r"\{\{([a-z ]{1,40})\}\}")
 Item = TypeVar("Item")
 
 
-def read_knowledge_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
-    """All prompts by name; files of the folder `chosen` override the bundled ones. Raises PromptError."""
+def read_knowledge_prompts(prompt_folder: Path | str | None = None) -> dict[str, Prompt]:
+    """All prompts by name; files of the folder `prompt_folder` override the bundled ones. Raises PromptError."""
     with as_file(files("granola") / "evidence" / "knowledge" / "prompts") as bundled:
-        return load_prompts(KNOWLEDGE_KINDS, bundled, chosen)
+        return load_prompts(KNOWLEDGE_KINDS, bundled, prompt_folder)
 
 
 def prompt_as_text(
@@ -53,7 +53,7 @@ def prompt_as_text(
             turns.append("\n".join(lines))
         return "\n\n".join(turns)
 
-    shown = [f"{fill_slots(one, one.right_text)} {target}" for one, target in examples]
+    shown = [f"{fill_slots(one, one.right_knowledge)} {target}" for one, target in examples]
     return "\n\n".join([*shown, fill_slots(item, knowledge)])
 
 
@@ -88,7 +88,7 @@ def generating_turns(prompt: Prompt, item: KnowledgeItem, examples: Sequence[Kno
 
     turns: list[Message] = []
     for one in examples:
-        right = one.right_text if is_knowledge else next(iter(one.gold), one.answer)
+        right = one.right_knowledge if is_knowledge else next(iter(one.gold), one.answer)
         if right.strip() and one.id != item.id:
             turns += [*turns_of(one), Message(role="assistant", content=harmless(right))]
     return (*turns, *turns_of(item))

@@ -16,8 +16,8 @@ from abstraction.files.row_models import RowModel
 from granola.errors import UsageError
 from granola.evidence.evidence_task import (
     Cells,
+    EstimateSettings,
     EvidenceTask,
-    Forming,
     JudgedQuestion,
     Labels,
     Row,
@@ -30,22 +30,22 @@ PARTS = ("factuality", "relevance", "coherence_paragraph", "informativeness")  #
 EQUAL = (0.25, 0.25, 0.25, 0.25)  # coefficients gamma; the paper states no values
 
 
-def parse_coefficients(given: str | None) -> tuple[float, ...]:
+def parse_coefficients(text: str | None) -> tuple[float, ...]:
     """The coefficients gamma, in the order of PARTS: `EQUAL`, or four numbers separated by commas. Raises UsageError
     otherwise.
     """
-    if given is None:
+    if text is None:
         return EQUAL
     try:
-        values = tuple(float(part) for part in given.split(","))
+        values = tuple(float(part) for part in text.split(","))
     except ValueError:
         values = ()
     if len(values) != len(PARTS) or not all(map(math.isfinite, values)):
-        raise UsageError(f"--quality is {given!r}; expected four numbers, for {', '.join(PARTS)}")
+        raise UsageError(f"--quality is {text!r}; expected four numbers, for {', '.join(PARTS)}")
     return values
 
 
-def quality(scores: Mapping[str, Any], gamma: Sequence[float]) -> float:
+def knowledge_quality(scores: Mapping[str, Any], gamma: Sequence[float]) -> float:
     """The weighted sum of the scores in PARTS. Raises UsageError for a missing score."""
     lacking = [name for name in PARTS if not isinstance(scores.get(name), int | float)]
     if lacking:
@@ -65,7 +65,7 @@ class ChosenTexts:
     gains: Mapping[str, Estimate]
 
 
-def choose_texts(rows: Sequence[Row], best: str, gamma: Sequence[float], forming: Forming) -> ChosenTexts:
+def choose_texts(rows: Sequence[Row], best: str, gamma: Sequence[float], settings: EstimateSettings) -> ChosenTexts:
     """`best`: "each" chooses the best candidate of each id, "8" the best eight texts, "8/30" the best eight of 30 that
     the seed draws.
 
@@ -73,16 +73,16 @@ def choose_texts(rows: Sequence[Row], best: str, gamma: Sequence[float], forming
     """
     taken: list[dict[str, Any]] = []
     gains: dict[str, list[float]] = {}
-    number, groups = _groups_to_choose_from(rows, best, forming.seed)
+    number, groups = _groups_to_choose_from(rows, best, settings.seed)
     for group in groups:
-        rated = [{**row, "quality": quality(row["scores"], gamma)} for row in group]
+        rated = [{**row, "quality": knowledge_quality(row["scores"], gamma)} for row in group]
         # A stable sort: the first of equal texts, so that a tie is decided alike everywhere.
         own = sorted(rated, key=lambda row: -row["quality"])[:number]
         taken += own
         every, chosen = _values_by_score(group), _values_by_score(own)
         for name in every:
             gains.setdefault(name, []).extend(score - fmean(every[name]) for score in chosen.get(name, ()))
-    return ChosenTexts(rows=taken, gamma=gamma, gains=_means(gains, forming))
+    return ChosenTexts(rows=taken, gamma=gamma, gains=_mean_estimates(gains, settings))
 
 
 def _values_by_score(rows: Sequence[Row]) -> dict[str, list[float]]:
@@ -90,9 +90,9 @@ def _values_by_score(rows: Sequence[Row]) -> dict[str, list[float]]:
     return {name: [row["scores"][name] for row in rows if row["scores"].get(name) is not None] for name in names}
 
 
-def _means(values: Mapping[str, Sequence[float]], forming: Forming) -> dict[str, Estimate]:
+def _mean_estimates(values: Mapping[str, Sequence[float]], settings: EstimateSettings) -> dict[str, Estimate]:
     return {
-        name: mean_estimate(own, resamples=forming.resamples, seed=forming.seed) for name, own in values.items() if own
+        key: mean_estimate(own, resamples=settings.resamples, seed=settings.seed) for key, own in values.items() if own
     }
 
 
@@ -162,7 +162,7 @@ def somers_d(independent: Sequence[float], dependent: Sequence[float]) -> tuple[
     return float(found.statistic), float(found.pvalue)
 
 
-def associations(rows: Sequence[Row]) -> list[Association]:
+def somers_d_of_score_pairs(rows: Sequence[Row]) -> list[Association]:
     """Somers' D over all systems and for each: of scores with ratings, where the rows contain ratings by people.
 
     Otherwise of intrinsic scores with helpfulness and validity (Tables 5, 6). The rating, or the extrinsic score, is
@@ -176,16 +176,16 @@ def associations(rows: Sequence[Row]) -> list[Association]:
         if not rated:
             texts.append(row)
         for name in rated:
-            marks.setdefault((*_key_of_text(row), name), []).append(row["scores"][name])
+            marks.setdefault((*_text_key(row), name), []).append(row["scores"][name])
     pairs = list(product(EXTRINSIC, INTRINSIC))
     if marks:
         pairs = [(f"{RATING}{axis}", name) for axis, names in SCORES_OF_AXIS.items() for name in names]
     found = []
-    systems = ["", *sorted({_key_of_text(row)[0] for row in texts} - {""})]
+    systems = ["", *sorted({_text_key(row)[0] for row in texts} - {""})]
     for system, (independent, dependent) in product(systems, pairs):
         both = []
         for row in texts:
-            ratings = marks.get((*_key_of_text(row), independent))
+            ratings = marks.get((*_text_key(row), independent))
             first, second = fmean(ratings) if ratings else row["scores"].get(independent), row["scores"].get(dependent)
             if system in ("", row.get("system")) and first is not None and second is not None:
                 both.append((first, second))
@@ -196,7 +196,7 @@ def associations(rows: Sequence[Row]) -> list[Association]:
     return found
 
 
-def _key_of_text(row: Row) -> tuple[str, str, int]:
+def _text_key(row: Row) -> tuple[str, str, int]:
     return str(row.get("system") or ""), row["id"], row.get("candidate") or 0
 
 
@@ -225,28 +225,28 @@ class KnowledgeVerdict(RowModel):
     scores: dict[str, FiniteFloat | None] = Field(description="an object of numbers")
 
 
-def _score_estimates(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
+def _score_estimates(rows: Sequence[Row], settings: EstimateSettings) -> dict[str, Estimate]:
     """The mean of each score over the texts that have it, and the share of each label as `label:consistent` and so on.
     """
     given = [row["factuality_label"] for row in rows if "factuality_label" in row]
     labels = {f"label:{label}": [float(one == label) for one in given] for label in LABELS}
-    return _means(_values_by_score(rows) | labels, forming)
+    return _mean_estimates(_values_by_score(rows) | labels, settings)
 
 
 # score -> share of the vector of each sentence
 _VECTOR_FIELD = {"factuality": "entailed", "non_verified": "neutral", "refuted": "refuted"}
 
 
-def _cells(row: Row, along: str, score: str, _: Forming) -> Cells | None:
+def _slice_cells(row: Row, sliced_field: str, score: str, _: EstimateSettings) -> Cells | None:
     """The cells of a row (Chen et al. 2023, Figure 2): along `popularity`, log10 of page views rounded down; along
-    `sentences`, their number in the text.
+    `sentences`, the number of sentences in the text.
 
     Along `sentences` each sentence is a unit: its vector gives the value of factuality, non_verified and refuted.
     """
-    if along == "sentences":
+    if sliced_field == "sentences":
         sentences, share = row.get("sentences") or [], _VECTOR_FIELD.get(score, "entailed")
         return [(len(sentences), sentence[share]) for sentence in sentences if share in sentence]
-    if along != "popularity":
+    if sliced_field != "popularity":
         return None
     views, value = row.get("views"), row["scores"].get(score)
     # log10 needs at least one view.
@@ -277,8 +277,8 @@ KNOWLEDGE = EvidenceTask(
     questions=(LABEL,),
     main="factuality",
     scores=_score_estimates,
-    value=lambda row, score, forming: row["scores"].get(score),
-    cells=_cells,
-    estimate=lambda values, forming: mean_estimate(values, resamples=forming.resamples, seed=forming.seed),
+    value=lambda row, score, settings: row["scores"].get(score),
+    cells=_slice_cells,
+    estimate=lambda values, settings: mean_estimate(values, resamples=settings.resamples, seed=settings.seed),
     sheet=SheetForm(shown=SHOWN, questions=RATED, lines=_sheet_lines, verdict=_verdict_by_people, draw_by="system"),
 )

@@ -15,7 +15,7 @@ import requests
 
 from abstraction.base.tiers import Evidence
 from abstraction.linking.linker import link_settings
-from granola.report.ladder_view import EvidenceRow, readable_date, rows
+from granola.report.ladder_view import EvidenceRow, evidence_rows, readable_date
 from granola.service.ladder_page import _WORDS, examples
 from tests.granola.service.conftest import OBAMA, Running, serving, session_of
 
@@ -242,16 +242,16 @@ def read(row: EvidenceRow) -> str:
 
 
 def test_steps_that_lead_on_are_one_row() -> None:
-    (row,) = rows([stated("Q18094", "P131", "Q782"), stated("Q782", "P17", "Q30")])
+    (row,) = evidence_rows([stated("Q18094", "P131", "Q782"), stated("Q782", "P17", "Q30")])
     assert read(row) == "Honolulu located in Hawaii country United States"
     assert [part.kind for part in row] == ["entity", "relation", "entity", "relation", "entity"]
     for statement, anchor in ((GUID, GUID), ("Q18094$P131-0", "P131"), ('Q1"><script>', "P131"), ("", "P131")):
-        (row,) = rows([stated("Q18094", "P131", "Q782", statement)])
+        (row,) = evidence_rows([stated("Q18094", "P131", "Q782", statement)])
         assert row[1].href == f"https://www.wikidata.org/wiki/Q18094#{anchor}"
 
 
 def test_what_is_no_entity_stands_there_as_it_is() -> None:
-    date, rule, model = rows(
+    date, rule, model = evidence_rows(
         [stated("Q76", "P569", "1961-08-04"), Evidence(kind="rule", text="1961 is in the 1960s"),
          Evidence(kind="model", call="c", check="entailed: so it is")]
     )  # fmt: skip
