@@ -263,7 +263,7 @@ class Aggregate(RowsCommand):
     def _guess_each_row(self) -> RowsOutput:
         """Guess each tiered row from the others. Raises PredictionError for a file without tiered rows."""
         from abstraction.files.rows import read_tiered
-        from granola.decoding.guessing import guesses
+        from granola.decoding.guessing import guess_from_subject_name
 
         if len(self.samples) != 1 or self.aggregator or self.snapshot:
             raise UsageError("--method guess takes one file of tiered rows; no --aggregator, no --snapshot")
@@ -276,7 +276,7 @@ class Aggregate(RowsCommand):
                 raise PredictionError(f"{tiered} has no tiered row{reason}; make one with granola tiers")
 
             def predictions() -> Iterator[dict[str, Any]]:
-                for row, decision in guesses(rows, least=self.support):
+                for row, decision in guess_from_subject_name(rows, least_probability=self.support):
                     output.counts["IDK" if decision.abstains else "answered"] += 1
                     yield {"id": row.id, "question": row.question, "method": self.method, **decision.to_json()}
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from granola.decoding.claims import Claim, ClaimTally, decision_for, fineness, total_weight
+from granola.decoding.claims import Claim, ClaimTally, decision_for_claim, fineness_sort_key, total_weight
 from granola.decoding.decision import (
     SHOWN,
     SUPPORT,
@@ -24,8 +24,8 @@ from granola.decoding.decision import (
     Counting,
     Decision,
     abstention,
-    list_others,
-    of_responses,
+    format_alternatives,
+    format_response_count,
 )
 from granola.decoding.response_cleaning import CleanedResponse
 from granola.errors import UsageError
@@ -55,13 +55,13 @@ class DragGraph:
 
     def decide(self, tally: ClaimTally) -> Decision:
         """The most specific claim with enough support, or IDK."""
-        if self.abstaining.declines(responses=tally.responses, abstaining=tally.abstaining):
-            return abstention(f"{of_responses(tally.abstaining, tally.responses)} abstain")
+        if self.abstaining.forces_abstention(responses=tally.responses, abstaining=tally.abstaining):
+            return abstention(f"{format_response_count(tally.abstaining, tally.responses)} abstain")
         of = self.abstaining.counted_responses(responses=tally.responses, abstaining=tally.abstaining)
-        least = least_number(self.support, of)
-        least_unsaid = least_number(max(self.support, UNSAID), of)
+        least = least_count_for_share(self.support, of)
+        least_unsaid = least_count_for_share(max(self.support, UNSAID), of)
         most = max((claim.stated for claim in tally.claims), default=0)
-        # Otherwise derived claims come from a minority of the responses.
+        # Unless the commonest answer is linked, claims that no response states come from a minority.
         is_known = any(c.stated == most and c.basis == "graph" for c in tally.claims if c.stated_by)
         chosen = next(
             (
@@ -76,9 +76,10 @@ class DragGraph:
         explanation = self._explanation(chosen, tally, of)
         if chosen is None:
             return abstention(explanation)
-        if self.abstaining.declines(responses=tally.responses, abstaining=tally.abstaining, support=chosen.support):
-            return abstention(f"{of_responses(tally.abstaining, tally.responses)} abstain; {explanation}")
-        return decision_for(chosen, tally, votes=chosen.support, of=of, explanation=explanation)
+        declining, of_all = tally.abstaining, tally.responses
+        if self.abstaining.forces_abstention(responses=of_all, abstaining=declining, support=chosen.support):
+            return abstention(f"{format_response_count(declining, of_all)} abstain; {explanation}")
+        return decision_for_claim(chosen, tally, votes=chosen.support, of=of, explanation=explanation)
 
     def _explanation(self, chosen: Claim | None, tally: ClaimTally, of: float) -> str:
         finer = tally.claims if chosen is None else tally.claims[: tally.claims.index(chosen)]
@@ -88,8 +89,8 @@ class DragGraph:
             demanded = "all" if self.support == 1 else f"{100 * self.support:g} %"
             parts = [f"nothing that {demanded} of {of:.4g} responses entail"]
         else:
-            parts = [f"{chosen.name}: {of_responses(chosen.support, of)}"]
-        parts += list_others([(claim.name, claim.support) for claim in others], of)
+            parts = [f"{chosen.name}: {format_response_count(chosen.support, of)}"]
+        parts += format_alternatives([(claim.name, claim.support) for claim in others], of)
         answers = [claim for claim in tally.claims if claim.stated_by]
         most = max((claim.support for claim in answers), default=0)
         first = [claim for claim in answers if claim.support == most]
@@ -103,7 +104,7 @@ class DragGraph:
         return "; ".join(parts)
 
 
-def least_number(share: float, of: float) -> float:
+def least_count_for_share(share: float, of: float) -> float:
     """The least number that is at least a share of `of`; exact for integers: 0.1 * 10 is 1 despite binary rounding."""
     # Weights are floats: a tolerance replaces exact arithmetic.
     return math.ceil(Fraction(str(share)) * of) if isinstance(of, int) else share * of - 1e-9
@@ -119,7 +120,7 @@ def is_uncontested(claim: Claim, claims: Sequence[Claim]) -> bool:
     return not any(supporters.isdisjoint(other.supporters) and other.support >= most for other in claims)
 
 
-def tie_break(answers: Iterable[str]) -> dict[str, bytes]:
+def tie_break_ranks(answers: Iterable[str]) -> dict[str, bytes]:
     """A rank for each answer that breaks ties: the lowest wins.
 
     It is a hash of the answer and of all answers to the question: deterministic, independent of the order of
@@ -131,7 +132,7 @@ def tie_break(answers: Iterable[str]) -> dict[str, bytes]:
     return {answer: hashlib.sha256(f"{whole}\n\n{answer}".encode("utf-8", "replace")).digest() for answer in every}
 
 
-def tally_of_words(responses: Sequence[CleanedResponse], weights: Sequence[float] = ()) -> ClaimTally:
+def tally_by_words(responses: Sequence[CleanedResponse], weights: Sequence[float] = ()) -> ClaimTally:
     """Claims from the words of responses alone, weighted if `weights` are given."""
     votes: dict[str, list[int]] = {}
     for number, response in enumerate(responses):
@@ -163,7 +164,7 @@ class SelfConsistency:
     abstaining: Abstaining = Abstaining.IGNORE
 
     def decide(self, tally: ClaimTally) -> Decision:
-        """The answer with most votes; on a tie the finest, then see `tie_break`."""
+        """The answer with most votes; on a tie the finest, then see `tie_break_ranks`."""
 
         def votes_for(claim: Claim) -> float:
             return claim.support if self.counting is Counting.LADDER else claim.stated
@@ -174,21 +175,24 @@ class SelfConsistency:
         # All answers repeat the question.
         if given and not answers:
             return abstention("all answers repeat the question")
-        if self.abstaining.declines(responses=of_all, abstaining=declining):
-            return abstention(f"{of_responses(declining, of_all)} abstain")
-        chance = tie_break(claim.name for claim in answers)
-        best, *others = sorted(answers, key=lambda claim: (-votes_for(claim), *fineness(claim)[:3], chance[claim.name]))
+        if self.abstaining.forces_abstention(responses=of_all, abstaining=declining):
+            return abstention(f"{format_response_count(declining, of_all)} abstain")
+        ranks = tie_break_ranks(claim.name for claim in answers)
+        best, *others = sorted(
+            answers, key=lambda claim: (-votes_for(claim), *fineness_sort_key(claim)[:3], ranks[claim.name])
+        )
         of, most = self.abstaining.counted_responses(responses=of_all, abstaining=declining), votes_for(best)
         against = self.abstaining is Abstaining.AGAINST and declining > most
-        if against or self.abstaining.declines(responses=of_all, abstaining=declining, support=most):
-            return abstention(f"{of_responses(declining, of_all)} abstain; {best.name}: {most:.4g} of {of:.4g}")
-        parts = [f"{best.name}: {of_responses(most, of)}"]
-        parts += list_others([(claim.name, votes_for(claim)) for claim in others], of)
+        if against or self.abstaining.forces_abstention(responses=of_all, abstaining=declining, support=most):
+            shown = f"{best.name}: {most:.4g} of {of:.4g}"
+            return abstention(f"{format_response_count(declining, of_all)} abstain; {shown}")
+        parts = [f"{best.name}: {format_response_count(most, of)}"]
+        parts += format_alternatives([(claim.name, votes_for(claim)) for claim in others], of)
         if tied := [claim.name for claim in others if votes_for(claim) == most]:
             parts.append(f"a tie with {' and '.join(tied[:2])}")
         if declining:
             parts.append(f"{declining:.4g} of {of_all:.4g} abstain")
-        return decision_for(best, tally, votes=most, of=of, explanation="; ".join(parts))
+        return decision_for_claim(best, tally, votes=most, of=of, explanation="; ".join(parts))
 
 
 Method = DragGraph | SelfConsistency

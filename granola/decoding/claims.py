@@ -24,7 +24,7 @@ RepeatsQuestion = Callable[["Claim"], bool]
 """Whether the question says as much as a claim."""
 
 Basis = Literal["graph", "shared name", "text"]
-"""How responses met in a claim: by what they mean, by a name in them that the graph does not know, by their words."""
+"""How the responses of a claim were matched: by entities, by a shared name that the graph lacks, or by words."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +81,7 @@ class _Node:
     key: str = ""
 
 
-def tally(
+def tally_claims(
     readings: Sequence[ReadResponse],
     *,
     repeats_question: RepeatsQuestion = lambda _: False,
@@ -109,7 +109,7 @@ def tally(
     for node in nodes:
         members.setdefault(node.key, []).append(node)
         entailing.setdefault(node.key, set()).add(node.response)
-    for number, key in _entailed_by_shared_name(nodes, members, different):
+    for number, key in _tiers_entailed_by_shared_name(nodes, members, different):
         entailing[key].add(number)
     depths, information = _depths_and_information(nodes)
     claims = [
@@ -119,7 +119,7 @@ def tally(
         for key in members
     ]
     return ClaimTally(
-        claims=tuple(sorted(claims, key=fineness)),
+        claims=tuple(sorted(claims, key=fineness_sort_key)),
         responses=weight(range(len(readings))),
         abstaining=weight([number for number, reading in enumerate(readings) if reading.abstains]),
         unlinked=tuple(
@@ -135,7 +135,7 @@ def total_weight(numbers: Collection[int], weights: Sequence[float]) -> float:
     return round(sum(weights[number] for number in numbers), 9) if weights else len(numbers)
 
 
-def decision_for(claim: Claim, tally: ClaimTally, *, votes: float, of: float, explanation: str) -> Decision:
+def decision_for_claim(claim: Claim, tally: ClaimTally, *, votes: float, of: float, explanation: str) -> Decision:
     """The decision for a claim with `votes` of `of` counted responses."""
     return Decision(
         text=claim.text,
@@ -153,7 +153,7 @@ def decision_for(claim: Claim, tally: ClaimTally, *, votes: float, of: float, ex
     )
 
 
-def fineness(claim: Claim) -> tuple[float, int, float, str, str]:
+def fineness_sort_key(claim: Claim) -> tuple[float, int, float, str, str]:
     """Sort key: information and depth, descending; then support, descending; then text and id."""
     return -claim.information, -claim.depth, -claim.support, claim.text, claim.qid or ""
 
@@ -200,12 +200,13 @@ def _assign_keys(nodes: Sequence[_Node]) -> None:
         node.key = find_representative(node.key)
 
 
-def _entailed_by_shared_name(
+def _tiers_entailed_by_shared_name(
     nodes: Sequence[_Node], members: Mapping[str, Sequence[_Node]], readings: Sequence[ReadResponse]
 ) -> Iterator[tuple[int, str]]:
-    """Yield (response, key) for the tiers that other responses entail of a bare name: "Kunming" and "Kunming, Yunnan".
+    """Yield (response, key) for each tier that a response with a bare name entails, because all others with this name
+    and a container share the tier: "Kunming" entails Yunnan beside "Kunming, Yunnan".
 
-    Only tiers that all of those responses share: a name with different containers entails nothing.
+    A name with different containers entails nothing.
     """
     coarser: dict[int, set[str]] = {}
     for node in nodes:
@@ -253,25 +254,25 @@ def _claim_of_nodes(
     depth: int,
     information: float,
 ) -> Claim:
-    saying = {node.response for node in members if node.level == 0}
+    stating = {node.response for node in members if node.level == 0}
     qids = {node.tier.qid for node in members if node.tier.qid}
     wordings: Counter[str] = Counter()
-    for number in saying:
+    for number in stating:
         wordings[readings[number].name] += len(groups[number])
     entailed_texts = [node.tier.text for node in members if node.level > 0]
-    if not qids and entailed_texts and saying != entailing:
+    if not qids and entailed_texts and stating != entailing:
         wordings = Counter(entailed_texts)  # "about 180 cm" if only one response states "180 cm"
     text = _commonest_text(wordings or Counter(entailed_texts), members)
-    linked = bool(qids or entailed_texts) or any(readings[number].linked for number in saying)
-    by = frozenset().union(*[groups[number] for number in saying])
+    linked = bool(qids or entailed_texts) or any(readings[number].linked for number in stating)
+    by = frozenset().union(*[groups[number] for number in stating])
     in_same_words: dict[tuple[str, ...], frozenset[int]] = {}
     for number in entailing:
         words = folded(readings[number].cleaned.text)
         in_same_words[words] = in_same_words.get(words, frozenset()) | groups[number]
     conditions = [node.tier.conditions for node in members if node.tier.conditions]
-    supporters = by if saying == entailing else frozenset().union(*[groups[number] for number in entailing])
+    supporters = by if stating == entailing else frozenset().union(*[groups[number] for number in entailing])
     return Claim(
-        text=_most_typical_response([(readings[number], len(groups[number])) for number in sorted(saying)]) or text,
+        text=_most_typical_response([(readings[number], len(groups[number])) for number in sorted(stating)]) or text,
         name=text,
         # Merged entities are rare; the smallest id makes the choice stable.
         qid=min(qids) if qids else None,
@@ -281,7 +282,7 @@ def _claim_of_nodes(
         support=weight(supporters),
         stated=weight(by),
         same=max(map(weight, in_same_words.values())),
-        basis="graph" if linked else "shared name" if any(readings[number].shared for number in saying) else "text",
+        basis="graph" if linked else "shared name" if any(readings[number].shared for number in stating) else "text",
         # Conditions that describe a kind of answer, and not a place, date or amount.
         is_kind=any(
             all(c.property not in ("self", "time") and not c.property.startswith("amount") for c in conjuncts)
@@ -292,24 +293,24 @@ def _claim_of_nodes(
     )
 
 
-def _most_typical_response(saying: Sequence[tuple[ReadResponse, int]]) -> str | None:
+def _most_typical_response(stating: Sequence[tuple[ReadResponse, int]]) -> str | None:
     """The response with the largest word overlap with the others, if all state the claim within longer texts; else
     None.
 
     The shared name may not be the answer of each, so the whole text is kept.
     """
-    if not saying or not all(reading.shared for reading, _ in saying):
+    if not stating or not all(reading.shared for reading, _ in stating):
         return None
-    given = sorted(((-times, reading.cleaned.whole) for reading, times in saying))[:MOST_COMPARED]
+    given = sorted(((-times, reading.cleaned.whole) for reading, times in stating))[:MOST_COMPARED]
     words = [frozenset(folded(whole)) for _, whole in given]
 
-    def negative_likeness(at: int) -> float:
+    def likeness_to_others(at: int) -> float:
         return sum(
             -times * len(words[at] & other) / max(1, len(words[at] | other))
             for other, (times, _) in zip(words, given, strict=True)
         )
 
-    return given[max(range(len(given)), key=lambda at: (negative_likeness(at), -len(words[at]), given[at][1]))][1]
+    return given[max(range(len(given)), key=lambda at: (likeness_to_others(at), -len(words[at]), given[at][1]))][1]
 
 
 def _commonest_text(texts: Counter[str], members: Sequence[_Node]) -> str:

@@ -50,7 +50,7 @@ class Abstaining(StrEnum):
     AGAINST = "against"
     PASS = "pass"
 
-    def declines(self, *, responses: float, abstaining: float, support: float = math.inf) -> bool:
+    def forces_abstention(self, *, responses: float, abstaining: float, support: float = math.inf) -> bool:
         """Whether `abstaining` responses force IDK over an answer that `support` responses entail."""
         # If all abstain there is nothing to decide, whatever the setting.
         return abstaining >= responses or (self is Abstaining.VOTE and abstaining > support)
@@ -121,12 +121,12 @@ def abstention(explanation: str) -> Decision:
     return Decision(text=IDK, explanation=explanation)
 
 
-def of_responses(number: float, of: float) -> str:
+def format_response_count(number: float, of: float) -> str:
     """Format a count: `4 of 4 responses`, `1 of 1 response`; for weights `2.5 of 4 responses`."""
     return f"{number:.4g} of {of:.4g} response{'' if of == 1 else 's'}"
 
 
-def list_others(others: Sequence[tuple[str, float]], of: float) -> list[str]:
+def format_alternatives(others: Sequence[tuple[str, float]], of: float) -> list[str]:
     """The first `SHOWN` alternatives with their support, `Lyon: 2 of 5`, and the number of further ones."""
     # A long tail of single responses would bury the decision.
     more = [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []

@@ -52,7 +52,7 @@ class _RelationCounts:
                     self.together.update({(key, sign): by for sign in signs})
         self.signs.update(dict.fromkeys(signs, by))
 
-    def chance(self, key: str, signs: Sequence[str]) -> float:
+    def probability_correct(self, key: str, signs: Sequence[str]) -> float:
         """The estimated probability, in [0, 1], that a tier is correct for a subject with these signs: a weighted mean
         of shares.
         """
@@ -66,27 +66,29 @@ class _RelationCounts:
         return held / weight
 
 
-def guesses(rows: Sequence[TieredRow], *, least: float | None = None) -> Iterator[tuple[TieredRow, Decision]]:
-    """Each row with a guess, in order. Raises UsageError for `least` outside its range.
+def guess_from_subject_name(
+    rows: Sequence[TieredRow], *, least_probability: float | None = None
+) -> Iterator[tuple[TieredRow, Decision]]:
+    """Each row with a guess, in order, from the other rows. Raises UsageError for `least_probability` out of range.
 
-    `least` None: guess the likeliest tier. A number in (0, 1]: guess the finest tier with at least this probability,
-    else IDK.
+    `least_probability` None: guess the likeliest tier. A number in (0, 1]: guess the finest tier with at least this
+    probability, else IDK.
     """
-    if least is not None and not 0.0 < least <= 1.0:
-        raise UsageError(f"least is {least:g}; allowed: above 0 and up to 1")
+    if least_probability is not None and not 0.0 < least_probability <= 1.0:
+        raise UsageError(f"least is {least_probability:g}; allowed: above 0 and up to 1")
     known: dict[str | None, _RelationCounts] = defaultdict(_RelationCounts)
-    every = [(row, signs_of(row)) for row in rows]
+    every = [(row, subject_name_signs(row)) for row in rows]
     for row, signs in every:
         known[row.relation].add(row, signs)
     for row, signs in every:
         of_relation = known[row.relation]
         # Leave one out: a question must not vote for its own answer.
         of_relation.add(row, signs, by=-1)
-        yield row, _guess_tier(of_relation, signs, least)
+        yield row, _guess_tier(of_relation, signs, least_probability)
         of_relation.add(row, signs)
 
 
-def signs_of(row: TieredRow) -> frozenset[str]:
+def subject_name_signs(row: TieredRow) -> frozenset[str]:
     """The signs of a subject: the words of its name and the ending of the last word; empty without a subject."""
     name = (row.question_entity or {}).get("text")
     if not name and row.relation:
@@ -98,28 +100,28 @@ def signs_of(row: TieredRow) -> frozenset[str]:
     return frozenset(words) | {f"-{words[-1][-_ENDING:]}"}
 
 
-def _guess_tier(known: _RelationCounts, signs: frozenset[str], least: float | None) -> Decision:
+def _guess_tier(counts: _RelationCounts, signs: frozenset[str], least_probability: float | None) -> Decision:
     listed = sorted(signs)  # sums do not depend on their order
-    chances = {key: known.chance(key, listed) for key, held in known.tiers.items() if held >= FEWEST}
-    if least is not None:
-        chances = {key: chance for key, chance in chances.items() if chance >= least}
+    chances = {key: counts.probability_correct(key, listed) for key, held in counts.tiers.items() if held >= FEWEST}
+    if least_probability is not None:
+        chances = {key: chance for key, chance in chances.items() if chance >= least_probability}
     if not chances:
         return abstention("nothing is known of other questions like it")
 
     def mean_level(key: str) -> float:
-        return known.levels[key] / known.tiers[key]
+        return counts.levels[key] / counts.tiers[key]
 
     def commonest_text(key: str) -> str:
-        texts = known.texts[key]
+        texts = counts.texts[key]
         return min((t for t in texts if texts[t] > 0), key=lambda t: (-texts[t], len(t), t))
 
     def sort_key(key: str) -> tuple[float, float, str]:
         likely = -chances[key]
         # The key breaks ties, so that runs agree.
-        return (likely, mean_level(key), key) if least is None else (mean_level(key), likely, key)
+        return (likely, mean_level(key), key) if least_probability is None else (mean_level(key), likely, key)
 
     best = min(chances, key=sort_key)
-    held, of = known.tiers[best], known.questions
+    held, of = counts.tiers[best], counts.questions
     reason = f"{held} of {of} other questions of the relation; with this name {chances[best]:.2f} likely"
     return Decision(
         text=commonest_text(best),

@@ -71,7 +71,7 @@ def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
 
 @dataclass(frozen=True, slots=True)
 class MethodKind:
-    """`prompts`: all that the method uses, that for a question first.
+    """`prompts`: all prompts of the method, the one for a question first.
 
     `drawn`: "no" for greedy decoding, "once" for one sample, "often" for several.
     """

@@ -12,7 +12,7 @@ from abstraction.base.faults import Fault, RejectedRow, attempt, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
 from abstraction.phrasing.prompting import Prompt, signature_of
 from granola.decoding.aggregation_rules import Method
-from granola.decoding.decision import IDK, SAMPLES, Abstaining, Answering, Decision, abstention, of_responses
+from granola.decoding.decision import IDK, SAMPLES, Abstaining, Answering, Decision, abstention, format_response_count
 from granola.decoding.methods import DRAG, METHODS, TEMPERATURE
 from granola.decoding.response_aggregation import Aggregator
 from granola.decoding.response_cleaning import clean_response
@@ -155,9 +155,10 @@ class Answerer:
                 yield _answered_or_rejected(row, attempt(_STAGE, self._decide_by_text, row, row.samples[0]))
 
     def _decide_by_text(self, row: SampleRow, raw: str, explanation: str = "") -> Decision:
-        """The decision for a response in its own words; `short` in `more` is its cleaned form, or IDK.
+        """The decision with the response itself as its text, less thoughts, further turns and labels
+        (`granola.replies`).
 
-        Only what `granola.replies` removes is missing: thoughts, further turns, labels.
+        `more["short"]` is its cleaned form, or IDK.
         """
         response = clean_response(raw, subject=row.subject_text, language=self.language)
         why = "the response itself" if response.abstains is None else f"the response abstains ({response.abstains})"
@@ -183,14 +184,14 @@ class Answerer:
         declining = len(responses) - len(answering)
         passed = self.asking.abstaining is Abstaining.PASS
         against = declining > 0 and self.asking.abstaining is Abstaining.AGAINST
-        declines = self.asking.abstaining.declines(
+        declines = self.asking.abstaining.forces_abstention(
             responses=len(responses), abstaining=declining, support=len(answering) if not passed else math.inf
         )
         if against or declines:
-            return abstention(f"{of_responses(declining, len(responses))} abstain")
+            return abstention(f"{format_response_count(declining, len(responses))} abstain")
         # Unanimous responses need no second call.
         if len({normalise(response.text) for response in answering}) == 1 and not (declining and passed):
-            explanation = f"{of_responses(len(answering), len(responses))} say the same"
+            explanation = f"{format_response_count(len(answering), len(responses))} say the same"
             first = next(text for text, one in zip(row.samples, responses, strict=True) if one is answering[0])
             return self._decide_by_text(row, first, explanation)
         slots: dict[str, str | Sequence[str]] = {"question": row.question}

@@ -11,8 +11,8 @@ from abstraction.base.faults import Fault, OnReject, attempt
 from abstraction.base.relations import relation
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.questions.question_facts import follows_from_question
-from granola.decoding.aggregation_rules import Method, SelfConsistency, tally_of_words
-from granola.decoding.claims import Claim, ClaimTally, tally
+from granola.decoding.aggregation_rules import Method, SelfConsistency, tally_by_words
+from granola.decoding.claims import Claim, ClaimTally, tally_claims
 from granola.decoding.decision import Counting, Decision
 from granola.decoding.response_cleaning import clean_response
 from granola.decoding.responses import ReadResponse, ResponseReader
@@ -57,16 +57,17 @@ class Aggregator:
         """Each row with its decision, or with the fault that prevented it, in order."""
         by_words = isinstance(method, SelfConsistency) and method.counting is Counting.TEXT
         tallied = ((row, None) for row in rows) if by_words else self.tallies(rows)
-        for row, counted in tallied:
-            yield row, counted if isinstance(counted, Fault) else attempt(_STAGE, self._decision, row, method, counted)
+        for row, tally in tallied:
+            yield row, tally if isinstance(tally, Fault) else attempt(_STAGE, self._decide_row, row, method, tally)
 
-    def _decision(self, row: SampleRow, method: Method, counted: ClaimTally | None) -> Decision:
-        """The decision; of several systems with the response of each, and whether it supports the answer."""
-        if counted is None:
+    def _decide_row(self, row: SampleRow, method: Method, tally: ClaimTally | None) -> Decision:
+        """The decision for a row; with several systems, also the response of each and whether it supports the answer.
+        """
+        if tally is None:
             subject, language = row.subject_text, self._language
             cleaned = (clean_response(sample, subject=subject, language=language) for sample in row.samples)
-            counted = tally_of_words(list(cleaned), row.weights)
-        decision = method.decide(counted)
+            tally = tally_by_words(list(cleaned), row.weights)
+        decision = method.decide(tally)
         if not row.systems:
             return decision
         said = [
@@ -91,7 +92,7 @@ class Aggregator:
                 self._discard_caches()
             for at, row in enumerate(chunk):
                 readings = None if isinstance(together, Fault) else together[at]
-                counted = attempt(_STAGE, self._tally, row, readings)
+                counted = attempt(_STAGE, self._tally_row, row, readings)
                 # A fault may leave caches half filled.
                 if isinstance(counted, Fault):
                     self._discard_caches()
@@ -103,10 +104,10 @@ class Aggregator:
         self._maker.drop_conclusions()
         self._reader = ResponseReader(self._maker)
 
-    def _tally(self, row: SampleRow, readings: tuple[ReadResponse, ...] | None) -> ClaimTally:
+    def _tally_row(self, row: SampleRow, readings: tuple[ReadResponse, ...] | None) -> ClaimTally:
         assert self._reader is not None
         readings = self._reader.read([row])[0] if readings is None else readings
-        own_ladder = self._reader.own_ladders(row, readings)
+        own_ladder = self._reader.ladders_for_question(row, readings)
         asked = relation(row.relation) if row.relation else None
         is_choice = offers_choice(row.question, self._language)
 
@@ -126,7 +127,7 @@ class Aggregator:
                 claim.name, row.question, self._language, relation=asked
             )
 
-        return tally(readings, repeats_question=is_in_question, weights=row.weights)
+        return tally_claims(readings, repeats_question=is_in_question, weights=row.weights)
 
 
 def answer_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:

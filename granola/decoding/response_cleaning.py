@@ -1,7 +1,7 @@
 """Cleaning of responses: removes labels, courtesies, quotation marks and remarks around the answer.
 
-Only the text is used. Where a remark may follow the answer ("Hamburg, where she grew up"), `readings` lists shorter
-beginnings; `granola.decoding.responses`, which knows names, selects one.
+Only the text is used. Where a remark may follow the answer ("Hamburg, where she grew up"), `answer_candidates` lists
+shorter beginnings; `granola.decoding.responses`, which knows names, selects one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kg.base.bounded_cache import Memory
 
 EXAMINED = 2_000  # characters of a response that are read; answers come first
 DECODING = Memory(characters=1 << 22)
-"""What the methods know of responses and of tiers' names, which come again (see kg.base.bounded_cache)."""
+"""The cache of results for responses and for names of tiers, which recur (see kg.base.bounded_cache)."""
 
 _ANSWER_IS = re.compile(
     r"(?:the )?(?:final |correct |short |aggregated |most (?:\w+ ){1,4})?answer(?: is\b\s*:?|\s*[:：])\s*",
@@ -119,29 +119,29 @@ class CleanedResponse:
 @DECODING.memoize(1 << 16, size=len)
 def clean_response(response: str, *, subject: str | None = None, language: str = "en") -> CleanedResponse:
     """Clean a response to a question about `subject`. Never raises."""
-    text = _answer_part(read_reply(response).answer[:EXAMINED])
+    text = _first_content_line(read_reply(response).answer[:EXAMINED])
     declined = refusal_in_any_language(text, language)
     if declined is not None:
         # "I am not sure, but probably Paris" offers an answer after the refusal.
         if not declined.guess or not declined.offer.strip():
-            return _abstention(declined.rule)
+            return _abstaining_response(declined.rule)
         text = declined.offer
-    whole = _stated_part(text, subject)
+    whole = _strip_around_answer(text, subject)
     # Only punctuation is left: the response has no answer.
     if not any(letter.isalnum() for letter in whole):
-        return _abstention("abstain:empty")
+        return _abstaining_response("abstain:empty")
     declined = None if whole == text else refusal_in_any_language(whole, language)  # "The answer is unknown."
     if declined is not None and not declined.guess:
-        return _abstention(declined.rule)
+        return _abstaining_response(declined.rule)
     return CleanedResponse(text=_KIND.sub("", _PREPOSITION.sub("", whole)), whole=whole)
 
 
-def _abstention(rule: str) -> CleanedResponse:
+def _abstaining_response(rule: str) -> CleanedResponse:
     return CleanedResponse(text="", whole="", abstains=rule)
 
 
 @DECODING.memoize(1 << 15, size=len)
-def readings(text: str) -> tuple[str, ...]:
+def answer_candidates(text: str) -> tuple[str, ...]:
     """The text and ever shorter beginnings that may be the answer; at most five."""
     cuts = sorted({match.start() for match in _REMARK.finditer(text) if match.start() > 1}, reverse=True)
     beginnings = [text]
@@ -154,14 +154,14 @@ def readings(text: str) -> tuple[str, ...]:
     return tuple(beginnings)
 
 
-def _answer_part(response: str) -> str:
+def _first_content_line(response: str) -> str:
     """The first line that is no heading, without markup."""
     lines = [line.strip() for line in _MARKUP.sub("", response).splitlines() if line.strip()]
     first = (line for line in lines if not line.endswith((":", "：")) and not is_label(line.strip("# ")))
     return " ".join(next(first, lines[0] if lines else "").split())
 
 
-def _stated_part(text: str, subject: str | None) -> str:
+def _strip_around_answer(text: str, subject: str | None) -> str:
     for _ in range(_LAYERS):
         before = text
         text = _without_enclosing_quotes(_BULLET.sub("", text))
@@ -171,14 +171,14 @@ def _stated_part(text: str, subject: str | None) -> str:
         text = _LEAD.sub("", text, count=1)
         text = _DOUBT.sub("", text) or text
         text = _first_sentence(text)
-        text = _without_frame(text, subject)
+        text = _without_sentence_frame(text, subject)
         # Layers may nest in any order: repeat until nothing changes.
         if text == before:
             break
     return text
 
 
-def _without_frame(text: str, subject: str | None) -> str:
+def _without_sentence_frame(text: str, subject: str | None) -> str:
     """The text without the sentence frame: "She was born in Hamburg" -> "Hamburg"."""
     sentence = text
     if subject and text[: len(subject)].casefold() == subject.casefold():
@@ -203,13 +203,13 @@ def _without_frame(text: str, subject: str | None) -> str:
 
 def _first_sentence(text: str) -> str:
     for match in _SENTENCE_END.finditer(text):
-        if match[0] != "." or not _is_abbreviated(text, match.end()):
+        if match[0] != "." or not _ends_with_abbreviation(text, match.end()):
             text = text[: match.end()]
             break
-    return text if _is_abbreviated(text, len(text)) else text.rstrip(" .!?,;")
+    return text if _ends_with_abbreviation(text, len(text)) else text.rstrip(" .!?,;")
 
 
-def _is_abbreviated(text: str, end: int) -> bool:
+def _ends_with_abbreviation(text: str, end: int) -> bool:
     """Whether the full stop before character `end` is that of an abbreviation."""
     return _ABBREVIATED.search(text, max(0, end - _ABBREVIATION), end) is not None
 

@@ -1,4 +1,4 @@
-"""Ladders of responses, cached between questions: what an entity entails, without what a question gives away.
+"""Ladders of responses, cached between questions: the tiers that an entity entails, less those that a question states.
 
 Responses to the questions of one relation name few distinct entities. Their ladders are built once, without a
 question; the usual filters then remove the tiers that each question gives away.
@@ -42,7 +42,8 @@ AskedLadderOf = Callable[[str, Relation], Sequence[Level]]
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """The context of a response: the relation or its substitute, candidate ids of the subject, and the question's row.
+    """The context of a response: the relation of the question, or the one that its wording implies; candidate ids of
+    the subject; and the row.
     """
 
     asked: Relation
@@ -55,7 +56,7 @@ class AnswerContext:
         return self.subjects[0] if len(self.subjects) == 1 else None
 
 
-def parts_of(text: str) -> tuple[str, ...]:
+def chain_parts(text: str) -> tuple[str, ...]:
     """The names in a chain, finest first; empty for other texts."""
     if _NEGATED.match(text):
         return ()
@@ -72,10 +73,12 @@ def unambiguous_entity(link: Link, gazetteer: Gazetteer) -> str | None:
 
 
 class Chains:
-    """Resolves chains in one graph; results depend on the snapshot and the context alone."""
+    """Resolves place chains ("Kunming, Yunnan, China") to entities of one graph; results depend on the snapshot and
+    the context alone.
+    """
 
     def __init__(self, maker: LadderMaker, ladder_of: AskedLadderOf) -> None:
-        """`ladder_of` returns what an entity entails as an answer to a relation."""
+        """`ladder_of` returns the levels that an entity entails as an answer to a relation."""
         self._graph, self._gazetteer, self._linker = maker.graph, maker.gazetteer, maker.linker
         self._ladder_of = ladder_of
 
@@ -85,7 +88,7 @@ class Chains:
             self._gazetteer.places_named(name) for name in (parts[-1], *barer_names(parts[-1]))
         )
 
-    def entity(self, parts: Sequence[str], context: AnswerContext) -> str | None:
+    def entity_of_first_part(self, parts: Sequence[str], context: AnswerContext) -> str | None:
         """The entity of the first part: one inside all other parts, or an unambiguous one in the same state.
 
         None if there is none. In the second case the snapshot need not contain the full chain of containers: "Nanjing,
@@ -98,21 +101,21 @@ class Chains:
         if len(parts) == 1 or (inside is not None and self._graph.label(inside) == parts[0]):
             return inside
         first = None if parts[0].islower() else self._unambiguous_id(parts[0], context)  # "a country" is no name
-        rest = None if first is None else self.rest_of_chain(parts, context)
+        rest = None if first is None else self.finest_resolved_container(parts, context)
         if first is None or rest is None:
             return inside
         # A first part in another state than the rest is a namesake.
-        states, theirs = self._states_of(first, context), self._states_of(rest[1], context)
+        states, theirs = self._sovereign_states_of(first, context), self._sovereign_states_of(rest[1], context)
         return first if theirs and (not states or states & theirs) else inside
 
-    def rest_of_chain(self, parts: Sequence[str], context: AnswerContext) -> tuple[str, str] | None:
+    def finest_resolved_container(self, parts: Sequence[str], context: AnswerContext) -> tuple[str, str] | None:
         """(name, id) of the finest part after the first that can be resolved; None if there is none."""
         for start in range(1, len(parts)):
-            if (qid := self.entity(parts[start:], context)) is not None:
+            if (qid := self.entity_of_first_part(parts[start:], context)) is not None:
                 return parts[start], qid
         return None
 
-    def is_list(self, parts: Sequence[str], context: AnswerContext) -> bool:
+    def is_list_of_countries(self, parts: Sequence[str], context: AnswerContext) -> bool:
         """Whether the parts are several countries: "Austria, Germany" where the question is for a country."""
         if context.asked.asks == "country":
             return True
@@ -123,16 +126,16 @@ class Chains:
         link = self._linker.link(name, context.asked, subjects=context.subjects, question=context.row.question)
         return unambiguous_entity(link, self._gazetteer)
 
-    def _states_of(self, qid: str, context: AnswerContext) -> frozenset[str]:
+    def _sovereign_states_of(self, qid: str, context: AnswerContext) -> frozenset[str]:
         tiers = (tier.qid for level in self._ladder_of(qid, context.asked) for tier in level.tiers)
         return frozenset(qid for qid in tiers if qid is not None and self._gazetteer.is_state(qid))
 
 
 LadderOf = Callable[[str], Sequence[Level]]
-"""The levels of an entity, itself first, with what its own containers entail."""
+"""Returns the levels of an entity, itself first, with the tiers that its containers entail."""
 
 
-def with_containers(levels: Sequence[Level], ladder_of: LadderOf) -> tuple[Level, ...]:
+def with_ladders_of_containers(levels: Sequence[Level], ladder_of: LadderOf) -> tuple[Level, ...]:
     """The levels merged with the ladders of the places among the coarser tiers.
 
     A ladder that orders two tiers differently is ignored. A place gets the bits of its own ladder, which do not depend
@@ -140,7 +143,7 @@ def with_containers(levels: Sequence[Level], ladder_of: LadderOf) -> tuple[Level
     """
     bits_of: dict[str, float | None] = {}
     for tier in [tier for level in levels[1:] for tier in level.tiers]:
-        if tier.qid is not None and is_container(tier):
+        if tier.qid is not None and is_named_place(tier):
             head, *coarser = ladder_of(tier.qid)
             bits_of[tier.qid] = head.tiers[0].bits
             levels = merge_ladders(levels, (Level(tiers=(tier,)), *coarser))
@@ -181,7 +184,7 @@ def merge_ladders(levels: Sequence[Level], more: Sequence[Level]) -> tuple[Level
     return tuple(out)
 
 
-def ladder_of_list(ladders: Sequence[Sequence[Level]]) -> tuple[Level, ...]:
+def ladder_of_several_answers(ladders: Sequence[Sequence[Level]]) -> tuple[Level, ...]:
     """One ladder for several answers: all answers first, then each tier once, at its finest level."""
     seen: set[str] = set()
     out = []
@@ -193,7 +196,7 @@ def ladder_of_list(ladders: Sequence[Sequence[Level]]) -> tuple[Level, ...]:
     return tuple(out)
 
 
-def is_container(tier: Tier) -> bool:
+def is_named_place(tier: Tier) -> bool:
     """Whether the tier is a named place, not a phrase with one."""
     return any(condition.property == "self" for condition in tier.conditions)
 
@@ -201,7 +204,7 @@ def is_container(tier: Tier) -> bool:
 VALUES = ("date", "quantity")
 LONGEST_NAME = 80  # characters of a name or place chain that is looked up; one label in a thousand is longer
 LONGEST_VALUE = 40  # characters of a date or an amount
-KEPT = 20_000  # ladders in the cache before it is cleared
+MOST_CACHED = 20_000  # ladders in the cache before it is cleared
 
 
 class Ladders:
@@ -212,7 +215,7 @@ class Ladders:
         self._language = language_of(maker.graph.shown_in)
         self._known: dict[tuple[str, str, str, str | None], tuple[Level, ...]] = {}
 
-    def levels(self, context: AnswerContext, text: str, qid: str | None) -> tuple[Level, ...]:
+    def levels_of_response(self, context: AnswerContext, text: str, qid: str | None) -> tuple[Level, ...]:
         """The levels of a response text, the response first; only itself where it is not linked.
 
         `qid`: the intended entity, None to link the text.
@@ -233,51 +236,51 @@ class Ladders:
         if link.qid is None or link.abstained:
             return (alone,)
         meant = unambiguous_entity(link, self._maker.gazetteer)
-        first, *coarser = self._levels_with_subject(meant or link.qid, context)
+        first, *coarser = self._entity_levels_in_context(meant or link.qid, context)
         # Ambiguous: keep the text, and only tiers that all candidates share.
         if meant is None:
-            first, coarser = alone, self._common_to_rivals(coarser, link.rivals, context)
+            first, coarser = alone, self._levels_common_to_rivals(coarser, link.rivals, context)
         question = self._language.with_uninflected_words(row.question) if coarser else ""
         left = (
             tuple(
                 tier
                 for tier in level.tiers
                 # "Asia and Europe" applies to a state, not to places in it.
-                if not (tier.qid is None and is_container(tier) and " and " in tier.text)
+                if not (tier.qid is None and is_named_place(tier) and " and " in tier.text)
                 and not _is_in_question(tier, question, row.subject_text, context.subject)
             )
             for level in coarser
         )
         return (first, *(Level(tiers=tiers) for tiers in left if tiers))
 
-    def _levels_with_subject(self, qid: str, context: AnswerContext) -> tuple[Level, ...]:
+    def _entity_levels_in_context(self, qid: str, context: AnswerContext) -> tuple[Level, ...]:
         subject, graph, kinds = context.subject, self._maker.graph, self._maker.classes(qid)
         is_looked_at = subject is not None and (
             may_depend_on_subject(context.asked.asks, kinds)
             or ("person" in kinds and has_office_or_kin(graph, self._maker.vocabulary, qid))
         )
-        return self.of_entity(qid, context.asked, subject if is_looked_at else None)
+        return self.levels_of_entity(qid, context.asked, subject if is_looked_at else None)
 
-    def of_entity(self, qid: str, asked: Relation, subject: str | None = None) -> tuple[Level, ...]:
+    def levels_of_entity(self, qid: str, asked: Relation, subject: str | None = None) -> tuple[Level, ...]:
         """The levels that an entity entails as an answer to a relation, and about a subject if one is given."""
         key = (asked.id, asked.asks, qid, subject)
         known = self._known.get(key)
         if known is None:
-            if len(self._known) >= KEPT:
+            if len(self._known) >= MOST_CACHED:
                 self._known.clear()
             own = self._maker.levels_of(qid, asked, subject)
             self._known[key] = own  # ends the recursion if a container leads back to this entity
-            known = self._known[key] = self._with_bits(
-                with_containers(own, lambda place: self.of_entity(place, asked)), asked
+            known = self._known[key] = self._with_container_bits(
+                with_ladders_of_containers(own, lambda place: self.levels_of_entity(place, asked)), asked
             )
         return known
 
-    def for_question(self, qid: str, row: SampleRow) -> tuple[Level, ...]:
+    def levels_for_question(self, qid: str, row: SampleRow) -> tuple[Level, ...]:
         """The ladder of an entity as an answer to this particular question."""
         label = self._maker.graph.shown_label(qid)
         return self._maker.make(_qa_row(row, label[0] if label else qid, qid, row.relation)).levels
 
-    def _with_bits(self, levels: tuple[Level, ...], asked: Relation) -> tuple[Level, ...]:
+    def _with_container_bits(self, levels: tuple[Level, ...], asked: Relation) -> tuple[Level, ...]:
         """The levels, the first with the bits of a container if it is one: Japan has fewer bits than Tokyo."""
         (tier,) = levels[0].tiers
         bits = self._maker.bits_of_container(tier.qid, asked.id) if tier.qid and asked.id else None
@@ -286,14 +289,16 @@ class Ladders:
             return levels
         return (Level(tiers=(replace(tier, bits=bits),)), *levels[1:])
 
-    def _common_to_rivals(self, coarser: Sequence[Level], rivals: Sequence[str], context: AnswerContext) -> list[Level]:
+    def _levels_common_to_rivals(
+        self, coarser: Sequence[Level], rivals: Sequence[str], context: AnswerContext
+    ) -> list[Level]:
         """The levels reduced to tiers that all candidate entities share."""
         # With many candidates the intersection is expensive and almost always empty.
         if len(rivals) > MOST_RIVALS:
             return []
         common = {tier.key for level in coarser for tier in level.tiers}
         for rival in rivals:
-            common &= {tier.key for level in self._levels_with_subject(rival, context)[1:] for tier in level.tiers}
+            common &= {tier.key for level in self._entity_levels_in_context(rival, context)[1:] for tier in level.tiers}
         kept = (tuple(tier for tier in level.tiers if tier.key in common) for level in coarser)
         return [Level(tiers=tiers) for tiers in kept if tiers]
 
@@ -302,7 +307,7 @@ def _is_in_question(tier: Tier, question: str, subject_text: str | None, subject
     """Whether the question already states the tier."""
     if tier.qid is not None and tier.qid == subject:
         return True
-    if is_container(tier):
+    if is_named_place(tier):
         return question_places_answer_in(question, subject_text, tier.names())
     return only_repeats_question(tier.text, question)
 

@@ -23,17 +23,17 @@ from abstraction.text.language.languages import has_grammar, language
 from abstraction.text.language.phrases import without_article
 from abstraction.text.questions.question_facts import follows_from_question
 from abstraction.text.questions.question_wording import read_relation_wording
-from granola.decoding.response_cleaning import DECODING, CleanedResponse, clean_response, readings
+from granola.decoding.response_cleaning import DECODING, CleanedResponse, answer_candidates, clean_response
 from granola.decoding.response_ladders import (
     LONGEST_NAME,
     VALUES,
     AnswerContext,
     Chains,
     Ladders,
+    chain_parts,
     is_linked,
-    ladder_of_list,
+    ladder_of_several_answers,
     merge_ladders,
-    parts_of,
 )
 from granola.decoding.samples import SampleRow
 from granola.decoding.shared_names import is_in_question, shared_names
@@ -71,14 +71,14 @@ _LONGEST_NATION = 60  # characters
 
 @dataclass(frozen=True, slots=True)
 class _ReadingPlan:
-    """How to read a text: as `text`, with the id of the entity if known; `behind`: name and id of the place after the
-    first part of a chain; `listed`: the countries of a list.
+    """How to read a response: `text` is the part to read, `qid` its entity if known, `container` the name and id of
+    the place after the first part of a chain, `countries` those of a list.
     """
 
     text: str
     qid: str | None = None
-    behind: tuple[str, str] | None = None
-    listed: tuple[str, ...] = ()
+    container: tuple[str, str] | None = None
+    countries: tuple[str, ...] = ()
 
 
 class ResponseReader:
@@ -87,7 +87,7 @@ class ResponseReader:
     def __init__(self, maker: LadderMaker) -> None:
         self._maker = maker
         self._ladders = Ladders(maker)
-        self._chains = Chains(maker, self._ladders.of_entity)
+        self._chains = Chains(maker, self._ladders.levels_of_entity)
         self._language = maker.graph.shown_in
 
     def read(self, rows: Sequence[SampleRow]) -> list[tuple[ReadResponse, ...]]:
@@ -100,7 +100,7 @@ class ResponseReader:
         self._prefetch(rows, cleaned, names)
         out = []
         for row, responses, shared in zip(rows, cleaned, names, strict=True):
-            asked = self._relation_asked(row)
+            asked = self._relation_asked_for(row)
             subjects = self._maker.linker.subjects(row.subject_text, row.subject_qid, asked)
             context = AnswerContext(asked, subjects, row)
             read = {one: self._read_response(one, shared.get(one.text), context) for one in dict.fromkeys(responses)}
@@ -112,27 +112,29 @@ class ResponseReader:
         texts = Counter(response.text for response in responses if response.abstains is None)
         if all(len(text) <= SHORT for text in texts):
             return {}
-        asks_nation = self._relation_asked(row).asks in _NATIONS
+        asks_nation = self._relation_asked_for(row).asks in _NATIONS
         return shared_names(texts, row.question, self._language, asks_nation=asks_nation)
 
-    def own_ladders(self, row: SampleRow, readings: Sequence[ReadResponse]) -> Callable[[int], Sequence[Level]]:
+    def ladders_for_question(
+        self, row: SampleRow, readings: Sequence[ReadResponse]
+    ) -> Callable[[int], Sequence[Level]]:
         """A function from the index of a response to its ladder for this particular question, built on demand."""
-        of_entity = cache(partial(self._ladders.for_question, row=row))
+        levels_of_entity = cache(partial(self._ladders.levels_for_question, row=row))
 
-        def of_response(number: int) -> Sequence[Level]:
+        def levels_of_response_number(number: int) -> Sequence[Level]:
             levels = readings[number].levels
             head = next((tier.qid for level in levels[:2] for tier in level.tiers if tier.qid), None)
-            return levels if head is None else of_entity(head)
+            return levels if head is None else levels_of_entity(head)
 
-        return of_response
+        return levels_of_response_number
 
     def _read_response(self, response: CleanedResponse, name: str | None, context: AnswerContext) -> ReadResponse:
-        """The reading of a response; of the name that it shares with others if the whole is unlinked or repeats the
-        question.
+        """The reading of a response: of the whole, or of the name that it shares with others if the whole is unlinked
+        or repeats the question.
         """
         if response.abstains is not None:
             return ReadResponse(cleaned=response)
-        reading, row = self._reading_by_plan(response, context), context.row
+        reading, row = self._read_by_plan(response, context), context.row
         tier = reading.levels[0].tiers[0]
         # It is read as a part of the question although it has more text.
         repeats = reading.name != response.whole and (
@@ -145,21 +147,21 @@ class ResponseReader:
         if name is None or name == response.whole:
             alone = Level(tiers=(Tier(text=response.whole),))
             return ReadResponse(cleaned=response, name=response.whole, levels=(alone,))
-        short = self._reading_by_plan(replace(response, text=name, whole=name), context)
+        short = self._read_by_plan(replace(response, text=name, whole=name), context)
         return replace(short, cleaned=response, shared=True)
 
-    def _reading_by_plan(self, response: CleanedResponse, context: AnswerContext) -> ReadResponse:
-        plan = self._reading_plan(response, context)
+    def _read_by_plan(self, response: CleanedResponse, context: AnswerContext) -> ReadResponse:
+        plan = self._plan_reading(response, context)
         # "Austria and Germany": both are answers, so both ladders count.
-        if plan.listed:
-            each = [(part, self._nation_id(part)) for part in plan.listed]
-            levels = ladder_of_list([self._ladders.levels(context, *one) for one in each])
+        if plan.countries:
+            each = [(part, self._country_of_nationality(part)) for part in plan.countries]
+            levels = ladder_of_several_answers([self._ladders.levels_of_response(context, *one) for one in each])
         else:
-            levels = self._ladders.levels(context, plan.text, plan.qid)
+            levels = self._ladders.levels_of_response(context, plan.text, plan.qid)
         linked = is_linked(levels)
-        if plan.behind is not None:
-            head, *coarser = self._ladders.levels(context, *plan.behind)
-            new = [] if _says_nothing_new(head.tiers[0], context.row) else [head]
+        if plan.container is not None:
+            head, *coarser = self._ladders.levels_of_response(context, *plan.container)
+            new = [] if _repeats_question(head.tiers[0], context.row) else [head]
             levels = merge_ladders(levels, (levels[0], *new, *coarser))
         return ReadResponse(
             cleaned=response, name=plan.text if linked else response.whole, levels=levels, linked=linked
@@ -176,12 +178,13 @@ class ResponseReader:
         by_relation: dict[str | None, list[str]] = {}
         for row, responses, parts in zip(rows, cleaned, shared, strict=True):
             names = by_relation.setdefault(row.relation, [])
-            names += (v for name in parts.values() for v in _spellings(name))
+            names += (v for name in parts.values() for v in _spellings_to_look_up(name))
             for response in responses:
-                texts = dict.fromkeys((response.whole, *readings(response.text))) if response.abstains is None else ()
-                for text in texts:
+                if response.abstains is not None:
+                    continue
+                for text in dict.fromkeys((response.whole, *answer_candidates(response.text))):
                     if len(text) <= LONGEST_NAME:
-                        names += (*_spellings(text), *parts_of(text))
+                        names += (*_spellings_to_look_up(text), *chain_parts(text))
         subjects = [row.subject_text for row in rows if row.subject_text]
         every = [*subjects, *(name for names in by_relation.values() for name in names)]
         graph.find_all(every)
@@ -193,7 +196,7 @@ class ResponseReader:
             if prop is not None:
                 linker.prefetch_counts(dict.fromkeys(names), relation(prop))
 
-    def _relation_asked(self, row: SampleRow) -> Relation:
+    def _relation_asked_for(self, row: SampleRow) -> Relation:
         """The relation of the row, or the one that the wording of the question implies."""
         asked = relation(row.relation) if row.relation else ANY
         # A stated relation is better evidence than the wording.
@@ -205,21 +208,22 @@ class ResponseReader:
         kind = wording.kind
         return kind if kind is not None and (not row.relation or kind.asks in VALUES) else asked
 
-    def _reading_plan(self, response: CleanedResponse, context: AnswerContext) -> _ReadingPlan:
+    def _plan_reading(self, response: CleanedResponse, context: AnswerContext) -> _ReadingPlan:
         asks = context.asked.asks
         if asks in ("date", "quantity"):
-            value = _stated_value(response.text, response.whole, asks, self._language)
+            value = _only_date_or_amount(response.text, response.whole, asks, self._language)
             return _ReadingPlan(value or response.text)
-        if asks == "country" and (nation := self._nation_id(response.text)):
+        if asks == "country" and (nation := self._country_of_nationality(response.text)):
             return _ReadingPlan(response.text, nation)
         if plan := self._plan_by_name((response.whole, response.text), context):
             return plan
         # English, and languages with question words, recognise a question for a date; in others it may be the answer.
         if asks == "any" and not (has_grammar(self._language) or language(self._language).asks):
-            return _ReadingPlan(_stated_value(response.text, response.whole, "date", self._language) or response.text)
+            date = _only_date_or_amount(response.text, response.whole, "date", self._language)
+            return _ReadingPlan(date or response.text)
         return _ReadingPlan(response.text)
 
-    def _nation_id(self, text: str) -> str | None:
+    def _country_of_nationality(self, text: str) -> str | None:
         """The only existing country for "Spanish" or "a Spanish citizen"; None for none or several."""
         if len(text) > _LONGEST_NATION:
             return None
@@ -230,25 +234,26 @@ class ResponseReader:
 
     def _plan_by_name(self, texts: Sequence[str], context: AnswerContext) -> _ReadingPlan | None:
         """The plan for the first of the texts or their beginnings that is a name or a place chain."""
-        for text in dict.fromkeys((*texts, *readings(texts[-1]))):
+        for text in dict.fromkeys((*texts, *answer_candidates(texts[-1]))):
             if len(text) > LONGEST_NAME:
                 continue
-            known = any(m.id[0] == "Q" for name in _spellings(text) for m in self._maker.graph.find(name))
+            known = any(m.id[0] == "Q" for name in _spellings_to_look_up(text) for m in self._maker.graph.find(name))
             if known or self._maker.linker.find_typed(text):
                 return _ReadingPlan(text)
-            parts = parts_of(text)
+            parts = chain_parts(text)
             if self._chains.is_chain(parts) or (parts and context.asked.asks == "country"):
                 # A description may follow the first name: "Hamburg - a port in Germany".
-                heads = dict.fromkeys((parts[0], *readings(parts[0])))
-                ids = (self._chains.entity((head, *parts[1:]), context) for head in heads)
+                heads = dict.fromkeys((parts[0], *answer_candidates(parts[0])))
+                ids = (self._chains.entity_of_first_part((head, *parts[1:]), context) for head in heads)
                 qid = next(filter(None, ids), None)
-                if qid is None and self._chains.is_list(parts, context):
-                    return _ReadingPlan(text, listed=parts)
-                return _ReadingPlan(text if qid else parts[0], qid, self._chains.rest_of_chain(parts, context))
+                if qid is None and self._chains.is_list_of_countries(parts, context):
+                    return _ReadingPlan(text, countries=parts)
+                container = self._chains.finest_resolved_container(parts, context)
+                return _ReadingPlan(text if qid else parts[0], qid, container)
         return None
 
 
-def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
+def _repeats_question(tier: Tier, row: SampleRow) -> bool:
     """Whether a place merely repeats the question; its own ladder is built without the question and does not check."""
     asked: Relation = relation(row.relation) if row.relation else ANY
     if row.subject_qid == tier.qid or any(without_article(name) in asked.trivial for name in tier.names()):
@@ -257,7 +262,7 @@ def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
 
 
 @DECODING.memoize(1 << 15, size=len)
-def _spellings(text: str) -> tuple[str, ...]:
+def _spellings_to_look_up(text: str) -> tuple[str, ...]:
     """The spellings that the linker looks up: the text, and the text without or with an article."""
     plain = without_article(text)
     # Labels keep or drop the article: "The Hague", "Beatles".
@@ -265,10 +270,10 @@ def _spellings(text: str) -> tuple[str, ...]:
 
 
 @DECODING.memoize(1 << 15, size=len)
-def _stated_value(stated: str, whole: str, asks: str, code: str) -> str | None:
+def _only_date_or_amount(stated: str, whole: str, asks: str, code: str) -> str | None:
     """The only date or amount in a response, as written; None for none or several."""
     parse = parse_date if asks == "date" else partial(parse_quantity, is_temperature=False)
-    for text in dict.fromkeys((stated, whole, *readings(stated))):
+    for text in dict.fromkeys((stated, whole, *answer_candidates(stated))):
         if parse(text, code=code) is not None:
             return text
     claims = dates(stated, code) if asks == "date" else amounts(stated, code)

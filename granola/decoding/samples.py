@@ -65,11 +65,11 @@ class SampledModel(AskedModel):
 
 
 def read_samples(
-    path: Path | str, *, on_reject: OnReject, limit: int | None = None, as_one: bool = False
+    path: Path | str, *, on_reject: OnReject, limit: int | None = None, prediction_as_sample: bool = False
 ) -> Iterator[SampleRow]:
     """The rows of a file ("-": standard input), in order; invalid and repeated ones go to `on_reject`.
 
-    With `as_one`, the prediction of a row is its only sample, if it has one.
+    With `prediction_as_sample`, the prediction of a row is its only sample, if it has one.
 
     Raises RowError for an empty file, or one without samples.
     """
@@ -82,9 +82,8 @@ def read_samples(
         on_reject(row)
 
     row = None
-    for row in islice(
-        without_rejected(read_each_once(read_records(path), partial(sample_row, as_one=as_one)), reject), limit
-    ):
+    read = partial(sample_row, prediction_as_sample=prediction_as_sample)
+    for row in islice(without_rejected(read_each_once(read_records(path), read), reject), limit):
         yield row
     # With limit 0 an empty result is requested.
     if row is None and limit != 0:
@@ -94,12 +93,12 @@ def read_samples(
 def read_systems(files: Mapping[str, Path | str], *, on_reject: OnReject) -> list[SampleRow]:
     """Merge the files of several systems by id: each response is a sample with the name of its system.
 
-    A row has a prediction, or several samples, which together weigh as much. Other fields come from the first file
-    with the question. Raises RowError for an unusable file.
+    A system has a prediction in a row, or several samples whose weights add up to 1. Other fields come from the first
+    file with the question. Raises RowError for an unusable file.
     """
     rows: dict[str, SampleRow] = {}
     for system, path in files.items():
-        for row in read_samples(path, on_reject=on_reject, as_one=True):
+        for row in read_samples(path, on_reject=on_reject, prediction_as_sample=True):
             before = rows.get(row.id, replace(row, samples=()))
             # A system has one vote in all, however many samples it has.
             each = 1.0 / len(row.samples)
@@ -132,28 +131,28 @@ def read_unsampled_questions(
     return islice(without_rejected(rows, on_reject, on_unanswered), limit)
 
 
-def sample_row(record: Record, *, as_one: bool = False) -> SampleRow:
+def sample_row(record: Record, *, prediction_as_sample: bool = False) -> SampleRow:
     """The row of a record with samples, or with its prediction as only sample. Raises RowError for other records."""
-    told = SampledModel.of(record)
-    samples = (told.prediction,) if as_one and told.prediction is not None else told.samples
+    model = SampledModel.of(record)
+    samples = (model.prediction,) if prediction_as_sample and model.prediction is not None else model.samples
     if not samples:
         raise RowError(f"no samples; {EXPECTED}")
-    return replace(_question_row(record, told=told), samples=samples)
+    return replace(_question_row(record, model=model), samples=samples)
 
 
 def _question_row(
-    record: Record, *, default: str | None = None, numbers: RowNumbers | None = None, told: AskedModel | None = None
+    record: Record, *, default: str | None = None, numbers: RowNumbers | None = None, model: AskedModel | None = None
 ) -> SampleRow:
-    """The question of a record, without samples; `told`: the record as read."""
-    told = told or AskedModel.of(record)
-    relation, text = relation_and_subject(told, default)
+    """The question of a record, without samples; `model`: the record as read."""
+    model = model or AskedModel.of(record)
+    relation, text = relation_and_subject(model, default)
     return SampleRow(
-        id=told.id or (numbers or RowNumbers()).id_of_current_record(told.relation or default or "row"),
-        question=told.question,
+        id=model.id or (numbers or RowNumbers()).id_of_current_record(model.relation or default or "row"),
+        question=model.question,
         samples=(),
         relation=relation,
         subject_text=text,
-        subject_qid=told.subject_qid,
+        subject_qid=model.subject_qid,
         data=record.data,
         source=record.source,
     )

@@ -63,7 +63,7 @@ def shared_names(
     read = {text: _words_with_positions(text[:LONGEST]) for text in texts}
     asked = _words_with_positions(question)
     small = {word.key for words in (*read.values(), asked) for word in words if not word.is_name}
-    told, offered = {word.key for word in asked}, _offered_names(asked, language)
+    told, offered = {word.key for word in asked}, _word_sequences_beside_or(asked, language)
     alone = {" ".join(word.key for word in words) for words in read.values()}
     # A nationality beside a name describes it and is not the answer.
     told |= (
@@ -94,7 +94,7 @@ def shared_names(
 
 def offers_choice(question: str, language: str) -> bool:
     """Whether a question offers a choice: "Castlevania or Resident Evil?"."""
-    return bool(_offered_names(_words_with_positions(question), language))
+    return bool(_word_sequences_beside_or(_words_with_positions(question), language))
 
 
 def is_in_question(name: str, question: str) -> bool:
@@ -108,7 +108,7 @@ def _word_keys(text: str) -> frozenset[str]:
     return frozenset(word.key for word in _words_with_positions(text))
 
 
-def _offered_names(asked: Sequence[_Word], language: str) -> frozenset[str]:
+def _word_sequences_beside_or(asked: Sequence[_Word], language: str) -> frozenset[str]:
     """The word sequences next to "or" in a question that offers a choice."""
     or_word = _OR.get(language.partition("-")[0])
     at = next((at for at, word in enumerate(asked) if word.key == or_word and 0 < at < len(asked) - 1), None)
@@ -141,7 +141,7 @@ def _fold_word(word: str) -> str:
     return "".join(sign for sign in plain if not unicodedata.combining(sign)).replace("’", "'").removesuffix("'s")
 
 
-def _name_spans(text: str, words: Sequence[_Word], small: Collection[str]) -> dict[str, Span]:
+def _name_spans(text: str, words: Sequence[_Word], small_words: Collection[str]) -> dict[str, Span]:
     """The names in a text and their parts, keyed by folded words; a short text without a name is one name."""
     runs = [
         [word for word in words if quoted.start(1) <= word.start and word.end <= quoted.end(1)]
@@ -166,7 +166,7 @@ def _name_spans(text: str, words: Sequence[_Word], small: Collection[str]) -> di
         found[" ".join(word.key for word in words)] = (words[0].start, words[-1].end)
     for run in runs:
         for first, word in enumerate(run):
-            if not word.is_name or (word.begins and word.key in small and len(words) > 1):
+            if not word.is_name or (word.begins and word.key in small_words and len(words) > 1):
                 continue  # "Den" of "Den italienske", which is a small word elsewhere
             for last in range(first, min(len(run), first + LONGEST_NAME)):
                 if run[last].is_name or last == first:

@@ -32,7 +32,7 @@ SUPPORTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
 RULES = ("drag-graph", "ladder", "self-consistency")
 METRICS = {"precision": "selective_accuracy", "coverage": "coverage", "bits": "bits"}
 Outcomes = Sequence[tuple[Outcome, ...]]
-"""Of each question the outcome at each of `SUPPORTS`."""
+"""For each question, the outcome at each of `SUPPORTS`."""
 
 
 def support_outcomes(
@@ -103,12 +103,12 @@ def support_reaching(precision: float, outcomes: Outcomes) -> Estimate:
     """The least support that reaches a precision, NaN where none does; the interval is over resamples that reach it."""
     import numpy as np
 
-    def least(kinds: Outcomes, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    def least_support_per_resample(kinds: Outcomes, counts: NDArray[np.int64]) -> NDArray[np.float64]:
         right = np.array([[outcome.level is not None for outcome in kind] for kind in kinds], dtype=np.float64)
         given = np.array([[not outcome.abstained for outcome in kind] for kind in kinds], dtype=np.float64)
         reached = divide_or_nan(counts @ right, counts @ given) >= precision
         return np.where(reached.any(axis=1), np.array(SUPPORTS)[reached.argmax(axis=1)], math.nan)
 
     plain = (tuple(outcome.plain for outcome in of_question) for of_question in outcomes)
-    value, interval = bootstrap_estimate(plain, least)
+    value, interval = bootstrap_estimate(plain, least_support_per_resample)
     return Estimate(value=value, interval=interval, n=len(outcomes))

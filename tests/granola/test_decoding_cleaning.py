@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from granola.decoding.response_cleaning import clean_response, readings
+from granola.decoding.response_cleaning import answer_candidates, clean_response
 from tests.tables import read_table
 
 SUBJECT = "Barack Obama"
@@ -115,10 +115,10 @@ def test_a_preposition_stays_in_the_prediction_for_it_may_begin_a_title() -> Non
 
 
 def test_what_runs_on_is_tried_without_its_rest() -> None:
-    assert readings("Hamburg, where he grew up")[-1] == "Hamburg"
-    assert readings("Hamburg, Germany, on 3 May 1950")[1] == "Hamburg, Germany"
-    assert readings("Pierre Boulez in 1903")[-1] == "Pierre Boulez"
-    assert readings("Hamburg") == ("Hamburg",)
+    assert answer_candidates("Hamburg, where he grew up")[-1] == "Hamburg"
+    assert answer_candidates("Hamburg, Germany, on 3 May 1950")[1] == "Hamburg, Germany"
+    assert answer_candidates("Pierre Boulez in 1903")[-1] == "Pierre Boulez"
+    assert answer_candidates("Hamburg") == ("Hamburg",)
 
 
 @settings(deadline=None)
@@ -127,4 +127,4 @@ def test_any_text_comes_down_to_something_and_to_nothing_less_the_second_time(re
     found = clean_response(response)
     assert (found.abstains is None) == bool(found.text)
     assert len(found.whole) <= max(len(response), 3) + 3
-    assert all(found.text.startswith(one) for one in readings(found.text))
+    assert all(found.text.startswith(one) for one in answer_candidates(found.text))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import QARow
 from granola.decoding.aggregation_rules import DragGraph, SelfConsistency
-from granola.decoding.claims import tally
+from granola.decoding.claims import tally_claims
 from granola.decoding.decision import Abstaining, Counting
 from granola.decoding.response_cleaning import CleanedResponse, clean_response
 from granola.decoding.responses import ReadResponse, ResponseReader
@@ -55,7 +55,7 @@ def test_the_order_of_responses_does_not_matter(
 def test_the_answer_is_entailed_by_every_supporting_response(responses: list[str], share: float) -> None:
     row = replace(BORN, samples=tuple(responses))
     (readings,) = ResponseReader(MAKER).read([row])
-    counted = tally(readings)
+    counted = tally_claims(readings)
     decision = DragGraph(support=share).decide(counted)
     if decision.abstains:
         return
@@ -99,7 +99,7 @@ def _entailed(text: str) -> set[str | None]:
 def test_more_support_demanded_never_gives_a_finer_answer(responses: list[str], one: float, other: float) -> None:
     low, high = sorted((one, other))
     (readings,) = ResponseReader(MAKER).read([replace(BORN, samples=tuple(responses))])
-    counted = tally(readings)
+    counted = tally_claims(readings)
     loose = DragGraph(support=low).decide(counted)
     strict = DragGraph(support=high).decide(counted)
     if strict.abstains:
@@ -131,7 +131,7 @@ def test_the_laws_hold_of_ladders_that_contradict_each_other(
     ladders: list[list[list[Tier]]], one: float, other: float, random: object
 ) -> None:
     readings = [_reading(levels) for levels in ladders]
-    counted = tally(readings)
+    counted = tally_claims(readings)
     for claim in counted.claims:
         held = {n for n, r in enumerate(readings) if any(t.qid == claim.qid for lv in r.levels for t in lv.tiers)}
         assert claim.supporters == held
@@ -140,4 +140,4 @@ def test_the_laws_hold_of_ladders_that_contradict_each_other(
     order = [claim.qid for claim in counted.claims]
     assert strict.abstains or order.index(loose.qid) <= order.index(strict.qid)
     random.shuffle(readings)  # type: ignore[attr-defined]
-    assert DragGraph(support=low).decide(tally(readings)) == loose
+    assert DragGraph(support=low).decide(tally_claims(readings)) == loose

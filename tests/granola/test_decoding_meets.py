@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from abstraction.base.tiers import Condition, Level, Tier
 from granola.decoding.aggregation_rules import DragGraph
-from granola.decoding.claims import ClaimTally, tally
+from granola.decoding.claims import ClaimTally, tally_claims
 from granola.decoding.response_aggregation import Aggregator
-from granola.decoding.response_ladders import ladder_of_list, merge_ladders, with_containers
+from granola.decoding.response_ladders import ladder_of_several_answers, merge_ladders, with_ladders_of_containers
 from granola.decoding.responses import ResponseReader
 from granola.decoding.samples import SampleRow, read_samples
 from kg.store import open_store
@@ -40,7 +40,7 @@ _PLACES = st.lists(st.sampled_from(sorted({*_AROUND, "USA", "Illinois"})), min_s
 
 def counted(responses: list[str]) -> ClaimTally:
     (readings,) = ResponseReader(MAKER).read([replace(BORN, samples=tuple(responses))])
-    return tally(readings)
+    return tally_claims(readings)
 
 
 @given(_PLACES, st.data())
@@ -135,9 +135,11 @@ def test_two_ladders_become_one() -> None:
     assert texts(merge_ladders(ladder("a", "b", "d"), ladder("b", "c", "d"))) == ["a", "b", "c", "d"]
     assert texts(merge_ladders(ladder("a", "b", "c"), ladder("a", "c", "b"))) == ["a", "b", "c"]  # they disagree
     known = {"Qb": ladder("b", "c", "d"), "Qd": ladder("d", "e")}
-    found = with_containers(ladder("a", "b", "d"), lambda qid: known.get(f"Q{chr(int(qid[1:]))}", ladder("x")))
+    found = with_ladders_of_containers(
+        ladder("a", "b", "d"), lambda qid: known.get(f"Q{chr(int(qid[1:]))}", ladder("x"))
+    )
     assert texts(found) == ["a", "b", "c", "d", "e"]
-    assert texts(ladder_of_list([ladder("a", "c"), ladder("b", "c", "d")])) == ["ab", "c", "d"]
+    assert texts(ladder_of_several_answers([ladder("a", "c"), ladder("b", "c", "d")])) == ["ab", "c", "d"]
 
 
 # What each of the made-up questions has in common, by the graph: "a" and "b" lie on two continents each, the ladder

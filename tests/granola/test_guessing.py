@@ -10,7 +10,7 @@ import pytest
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow, write_tiered
 from granola.commands.cli import main
-from granola.decoding.guessing import guesses, signs_of
+from granola.decoding.guessing import guess_from_subject_name, subject_name_signs
 from granola.errors import UsageError
 
 
@@ -32,7 +32,7 @@ ROWS = [*POLES, *JAPANESE, *OTHERS]
 
 
 def guessed(rows: list[TieredRow], least: float | None = None) -> dict[str, str]:
-    return {row.id: decision.text for row, decision in guesses(rows, least=least)}
+    return {row.id: decision.text for row, decision in guess_from_subject_name(rows, least_probability=least)}
 
 
 def test_names_tell_more_than_the_relation_alone() -> None:
@@ -58,12 +58,12 @@ def test_a_question_is_not_guessed_from_itself() -> None:
 
 def test_order_and_settings() -> None:
     assert guessed(ROWS[::-1]) == guessed(ROWS)
-    for row, decision in guesses(ROWS):
+    for row, decision in guess_from_subject_name(ROWS):
         assert decision.confidence is not None
         assert 0 <= decision.confidence <= 1
-        assert signs_of(row)
+        assert subject_name_signs(row)
     with pytest.raises(UsageError, match="above 0"):
-        list(guesses(ROWS, least=0.0))
+        list(guess_from_subject_name(ROWS, least_probability=0.0))
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
