@@ -6,63 +6,63 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from abstraction.ladders.assembly.tier_wording import phrases_of_acting_place
-from abstraction.ladders.class_terms import concepts, genres, languages, occupations, taxa
-from abstraction.ladders.offices import positions, posts
-from abstraction.ladders.organisation_ladders import groups, organisations, schools
-from abstraction.ladders.person_ladders import people
-from abstraction.ladders.place_ladders import places
+from abstraction.ladders.assembly.tier_wording import acting_place_tiers
+from abstraction.ladders.class_terms import concept_tiers, genre_tiers, language_tiers, occupation_tiers, taxon_tiers
+from abstraction.ladders.offices import office_tiers, position_tiers
+from abstraction.ladders.organisation_ladders import group_tiers, organisation_tiers, school_tiers
+from abstraction.ladders.person_ladders import person_tiers
+from abstraction.ladders.place_ladders import place_tiers
 from abstraction.ladders.proposals import Builder, LadderCase, Proposal
-from abstraction.ladders.things import awards, events, works
+from abstraction.ladders.things import award_tiers, event_tiers, work_tiers
 
 # Builders by the type that the relation asks for, which takes precedence over the class of the answer.
 _BY_ASKS: Mapping[str, Builder] = {
-    **dict.fromkeys(("place", "country"), places),
-    **dict.fromkeys(("religion", "sport", "instrument", "color", "people", "movement"), concepts),
-    "school": schools,
-    "genre": genres,
-    "occupation": occupations,
-    "language": languages,
-    "position": positions,
-    "award": awards,
-    "taxon": taxa,
-    "office": posts,
+    **dict.fromkeys(("place", "country"), place_tiers),
+    **dict.fromkeys(("religion", "sport", "instrument", "color", "people", "movement"), concept_tiers),
+    "school": school_tiers,
+    "genre": genre_tiers,
+    "occupation": occupation_tiers,
+    "language": language_tiers,
+    "position": position_tiers,
+    "award": award_tiers,
+    "taxon": taxon_tiers,
+    "office": office_tiers,
 }
 # Types of answer for which a place acts as an owner or maker: "a city in Egypt" rather than "Egypt".
 _ACTING = frozenset({"agent", "owner", "company", "performer"})
 # Builders by the class of the answer, for questions without a relation or about any agent; the first match is used.
 _BY_CLASS: tuple[tuple[str, Builder], ...] = (
-    ("person", people),
-    ("fictional", people),
-    ("office", posts),
-    ("award", awards),
-    ("group", groups),
-    ("label", organisations),
-    ("club", organisations),
-    ("school", organisations),
-    ("country", places),
-    ("company", organisations),
-    ("place", places),
-    ("work", works),
-    ("genre", genres),
-    ("occupation", occupations),
-    ("language", languages),
-    ("position", positions),
-    ("taxon", taxa),
-    ("organisation", organisations),
-    ("building", places),
-    ("event", events),
+    ("person", person_tiers),
+    ("fictional", person_tiers),
+    ("office", office_tiers),
+    ("award", award_tiers),
+    ("group", group_tiers),
+    ("label", organisation_tiers),
+    ("club", organisation_tiers),
+    ("school", organisation_tiers),
+    ("country", place_tiers),
+    ("company", organisation_tiers),
+    ("place", place_tiers),
+    ("work", work_tiers),
+    ("genre", genre_tiers),
+    ("occupation", occupation_tiers),
+    ("language", language_tiers),
+    ("position", position_tiers),
+    ("taxon", taxon_tiers),
+    ("organisation", organisation_tiers),
+    ("building", place_tiers),
+    ("event", event_tiers),
 )
 # For answers of unknown class: the type that the relation asks for is the best guess; an unfit builder returns nothing.
 _GUESSES: Mapping[str, tuple[Builder, ...]] = {
-    "person": (people,),
-    "performer": (people, groups),
-    "agent": (people, organisations),
-    "owner": (organisations,),
-    "company": (organisations,),
-    "label": (organisations,),
-    "work": (works,),
-    "any": (concepts,),
+    "person": (person_tiers,),
+    "performer": (person_tiers, group_tiers),
+    "agent": (person_tiers, organisation_tiers),
+    "owner": (organisation_tiers,),
+    "company": (organisation_tiers,),
+    "label": (organisation_tiers,),
+    "work": (work_tiers,),
+    "any": (concept_tiers,),
 }
 
 
@@ -72,14 +72,25 @@ def builder_for(asks: str, kinds: Collection[str]) -> Builder | None:
         return _BY_ASKS[asks]
     for kind, builder in _BY_CLASS:
         if kind in kinds:
-            if builder is places and asks in _ACTING:
-                return phrases_of_acting_place
-            return _first_of((builder, concepts)) if asks == "any" else builder
+            if builder is place_tiers and asks in _ACTING:
+                return acting_place_tiers
+            return _first_of((builder, concept_tiers)) if asks == "any" else builder
     return _first_of(_GUESSES.get(asks, ())) if not kinds else None
 
 
-# Builders that use only the date of the question; `people` also leaves out offices that name the subject.
-_BLIND: frozenset[Builder] = frozenset({places, schools, genres, occupations, languages, people, groups, positions})
+# Builders that read no subject of the question. Offices that name it are an exception: see `has_office_or_kin`.
+_WITHOUT_SUBJECT: frozenset[Builder] = frozenset(
+    {
+        place_tiers,
+        school_tiers,
+        genre_tiers,
+        occupation_tiers,
+        language_tiers,
+        person_tiers,
+        group_tiers,
+        position_tiers,
+    }
+)
 
 
 def may_depend_on_subject(asks: str, kinds: Collection[str]) -> bool:
@@ -87,7 +98,7 @@ def may_depend_on_subject(asks: str, kinds: Collection[str]) -> bool:
 
     That of a person may where `abstraction.ladders.offices.has_office_or_kin`.
     """
-    return "fictional" in kinds or builder_for(asks, kinds) not in _BLIND
+    return "fictional" in kinds or builder_for(asks, kinds) not in _WITHOUT_SUBJECT
 
 
 def _first_of(builders: tuple[Builder, ...]) -> Builder | None:

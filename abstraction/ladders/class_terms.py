@@ -92,7 +92,7 @@ class ClassAbove:
     path: tuple[Evidence, ...]
 
 
-def layers_above(
+def class_layers_above(
     graph: Graph, start: str, *, steps: int, denied: frozenset[tuple[str, str]] = frozenset()
 ) -> Iterator[list[ClassAbove]]:
     """The classes one step above a class by current P279, then those one step higher, and so on; each class once, only
@@ -124,7 +124,7 @@ ENTAILED_STEPS = 4
 @cached_per_source
 def entailed_classes(graph: Graph, qid: str) -> frozenset[str]:
     """The classes that a class entails by current P279: few steps, never through a stop class or a denied pair."""
-    layers = layers_above(graph, qid, steps=ENTAILED_STEPS, denied=denied_superclasses())
+    layers = class_layers_above(graph, qid, steps=ENTAILED_STEPS, denied=denied_superclasses())
     return frozenset(above.qid for layer in layers for above in layer)
 
 
@@ -214,7 +214,7 @@ _CONCEPT_STEPS = 3
 _OF_KINDS = re.compile(r"\b(?:sets?|class(?:es)?|types?|kinds?|groups?|classification) of\b")
 
 
-def concepts(case: LadderCase) -> list[Proposal]:
+def concept_tiers(case: LadderCase) -> list[Proposal]:
     """ "Lutheranism › Protestantism › Christianity", "boxing › combat sport".
 
     Superclasses that are answers to the relation themselves, or whose labels end in the noun of the relation
@@ -250,7 +250,7 @@ _KIND_OF = re.compile(
 )
 
 
-def taxa(case: LadderCase) -> list[Proposal]:
+def taxon_tiers(case: LadderCase) -> list[Proposal]:
     """The taxa of the usual ranks above the answer by P171, then the kind that the description names."""
     graph = case.graph
 
@@ -281,7 +281,7 @@ _HYPERNYM = re.compile(
 _NOT = re.compile(r"\b(?:non[\s-]+|not\s+(?:an?\s+)?)$", re.IGNORECASE)
 
 
-def occupations(case: LadderCase) -> list[Proposal]:
+def occupation_tiers(case: LadderCase) -> list[Proposal]:
     """ "actor › performing artist › artist": only classes that enough persons have as occupation."""
     graph = case.graph
     used = used_as_value(graph, "P106", None)
@@ -344,7 +344,7 @@ _ANY_GENRE = "Q483394"
 _NO_GENRE = frozenset({"person", "place", "event", "occupation", "organisation"})
 
 
-def genres(case: LadderCase) -> list[Proposal]:
+def genre_tiers(case: LadderCase) -> list[Proposal]:
     """ "alternative rock › rock music › popular music": only classes that are genres themselves."""
     graph = case.graph
     used = used_as_value(graph, "P136", 1)
@@ -440,7 +440,7 @@ FAMILIES = 4
 MEMBERS = 50  # read per family, to see whether all are forms of one language
 
 
-def languages(case: LadderCase) -> list[Proposal]:
+def language_tiers(case: LadderCase) -> list[Proposal]:
     """ "a West Germanic language › a Germanic language › an Indo-European language", never the country."""
     graph = case.graph
     answer_names = {_without_language_noun(name) for name in graph.names(case.answer)}

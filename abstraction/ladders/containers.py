@@ -57,14 +57,14 @@ def described_chain_and_world_parts(gazetteer: Gazetteer, graph: Graph, entity_i
     """
     words = _UnlinkedNameResolver(graph, gazetteer)
     steps = words.split_double_names(gazetteer.description_chain(entity_id))
-    if not any(map(words.holds_country, steps)):
+    if not any(map(words.includes_country, steps)):
         steps = [tuple(map(words.as_state, step)) for step in steps]
-        if not any(map(words.holds_country, steps)):
+        if not any(map(words.includes_country, steps)):
             steps += words.state_of_ranked_city(graph.description(entity_id) or "", steps)
     stated = [place for place in graph.targets(entity_id, "P17") if gazetteer.is_state(place)]
     steps = [tuple(words.as_division(p, steps, stated) for p in step) for step in steps]
     steps = words.finest_first(steps)
-    countries = [step for step in steps if words.holds_country(step)]
+    countries = [step for step in steps if words.includes_country(step)]
     finer = [step for step in steps if step not in countries]
     beside = [step for step in finer if all(WORLD.search(p.text) for p in step)] if countries else []
     # A nation within a state comes before the state.
@@ -83,7 +83,7 @@ class _UnlinkedNameResolver:
         """Whether the place is a sovereign state or of the class country, as the Netherlands within their kingdom."""
         return qid is not None and (self._gazetteer.is_state(qid) or COUNTRY in self._graph.classes(qid))
 
-    def holds_country(self, step: Step) -> bool:
+    def includes_country(self, step: Step) -> bool:
         """Whether one of the places of the step is a state or of the class country."""
         return any(self.is_country(place.qid) for place in step)
 
@@ -410,7 +410,7 @@ class Containers:
             if statements := self._about_whole_entity(entity_id, prop, usable):
                 # All containers ended before the question's date, and the description names today's ones: use the
                 # description.
-                all_gone = all(self._target_is_past(s) and not self.held_at_question_date(s) for s in statements)
+                all_gone = all(self._target_is_past(s) and not self.was_true_at_question_date(s) for s in statements)
                 return [] if all_gone and chain else statements
         return []
 
@@ -421,14 +421,14 @@ class Containers:
         if prop == "P131":
             statements = self._in_current_state(entity_id, statements)
             if entity_id == self.case.answer:
-                statements = [s for s in statements if self._may_hold_all(entity_id, s.target or "")]
+                statements = [s for s in statements if self._may_contain_whole(entity_id, s.target or "")]
         elif prop == "P361":
             statements = [
                 s for s in statements if self._is_division(s.target or "") and not self._is_division(entity_id)
             ]
         return statements
 
-    def _may_hold_all(self, entity_id: str, container: str) -> bool:
+    def _may_contain_whole(self, entity_id: str, container: str) -> bool:
         """Whether the description of a river, lake or other spreading thing names the container; True for all other
         things.
 
@@ -508,7 +508,7 @@ class Containers:
         for prop in ("P17", "P361"):
             states = [s for s in self.present_values(qid, prop) if s.target not in (qid, self.case.answer)]
             if qid == self.case.answer:
-                states = [s for s in states if self._may_hold_all(qid, s.target or "")]
+                states = [s for s in states if self._may_contain_whole(qid, s.target or "")]
             if prop == "P361":
                 states = [s for s in states if "country" in self.case.gazetteer.classes(s.target or "")]
             if states:
@@ -525,7 +525,7 @@ class Containers:
         around = [p.qid for step in self.case.gazetteer.description_chain(target) for p in step if p.qid]
         return not self.case.gazetteer.is_state(target) and bool(around) and self.no_longer_exists(around[-1])
 
-    def held_at_question_date(self, statement: Statement) -> bool:
+    def was_true_at_question_date(self, statement: Statement) -> bool:
         """Whether a statement about a former place was true at the date of the question, by its qualifiers, else by
         the dates of the target.
         """

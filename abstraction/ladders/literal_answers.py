@@ -179,10 +179,10 @@ def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation
 
 
 def _with_bits(
-    levels: Sequence[Level], whole: float, answer_width: float, width: Callable[[str], float | None]
+    levels: Sequence[Level], whole_width: float, answer_width: float, width: Callable[[str], float | None]
 ) -> tuple[Level, ...]:
     def in_bits(part: float | None) -> float | None:
-        return None if not part else max(0.0, math.log2(whole / part))
+        return None if not part else max(0.0, math.log2(whole_width / part))
 
     def narrowest_width(conditions: Iterable[Condition]) -> float | None:
         """The narrowest width that the conditions state.
@@ -245,12 +245,12 @@ def _day_number(key: tuple[int, int, int]) -> float:
     return (year if year > 0 else year + 1) * YEAR + (month - 1) * YEAR / 12 + day  # there is no year 0
 
 
-def _days_of_condition(state: str) -> float | None:
-    if _DATE.fullmatch(state):
-        return (YEAR, YEAR / 12, 1.0)[state.lstrip("-").count("-")]
-    if " of " in state:
+def _days_of_condition(condition_value: str) -> float | None:
+    if _DATE.fullmatch(condition_value):
+        return (YEAR, YEAR / 12, 1.0)[condition_value.lstrip("-").count("-")]
+    if " of " in condition_value:
         return _EDGE * YEAR
-    sizes = [_UNITS.get(unit.split(" ")[0]) for unit in state.split(" or ")]
+    sizes = [_UNITS.get(unit.split(" ")[0]) for unit in condition_value.split(" or ")]
     known = [size for size in sizes if size is not None]
     return sum(known) * YEAR if len(known) == len(sizes) else None
 
@@ -263,12 +263,12 @@ def _powers_of_ten_between(low: Decimal, high: Decimal, whole_scale: float) -> f
     return math.log10(high) - math.log10(low if low > 0 else middle / 2) if middle > 0 else whole_scale
 
 
-def _scale_width_of_condition(state: str, whole_scale: float) -> float | None:
-    state = state.replace(",", "")
-    if match := _ROUNDED.fullmatch(state):
+def _scale_width_of_condition(condition_value: str, whole_scale: float) -> float | None:
+    condition_value = condition_value.replace(",", "")
+    if match := _ROUNDED.fullmatch(condition_value):
         amount = Decimal(match["amount"])
         unit = Decimal(1).scaleb(amount.adjusted() - int(match["digits"]) + 1)
         return _powers_of_ten_between(amount - unit, amount + unit, whole_scale)
-    if match := _BETWEEN.fullmatch(state):
+    if match := _BETWEEN.fullmatch(condition_value):
         return _powers_of_ten_between(Decimal(match["low"]), Decimal(match["high"]), whole_scale)
     return None

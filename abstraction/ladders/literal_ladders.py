@@ -101,7 +101,7 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     return levels
 
 
-def round_to(amount: Decimal, digits: int) -> Decimal:
+def round_to_digits(amount: Decimal, digits: int) -> Decimal:
     """The amount to the number of significant digits, halves away from zero."""
     if amount == 0:
         return amount
@@ -117,7 +117,7 @@ def _coarser_roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
         step = Decimal(1).scaleb(parsed.amount.adjusted() - digits + 1)
         if digits >= parsed.digits or (parsed.bound is not None and step < parsed.bound):
             continue
-        amount = round_to(parsed.amount, digits)
+        amount = round_to_digits(parsed.amount, digits)
         size = abs(parsed.amount)
         if parsed.unit is not None and parsed.unit.qid == PERCENT and size <= 100:
             size = min(size, 100 - size)  # the error counts against the nearer end: 95 % are not about 100 %
@@ -129,7 +129,7 @@ def _coarser_roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
 
 
 def _answer_names(parsed: ParsedQuantity) -> list[str]:
-    names = _names_of_amount(round_to(parsed.amount, max(parsed.digits, 3)), parsed)
+    names = _names_of_amount(round_to_digits(parsed.amount, max(parsed.digits, 3)), parsed)
     if parsed.approximate:
         names = [*(f"{word}{parsed.language.word_separator}{names[0]}" for word in parsed.language.about), *names]
     return names + _amounts_in_other_units(parsed, max(parsed.digits, 3))
@@ -165,7 +165,7 @@ def _amounts_in_other_units(parsed: ParsedQuantity, digits: int) -> list[str]:
         with localcontext(prec=40):
             amount = parsed.unit.convert(parsed.amount, other)
         whole = amount.to_integral_value(rounding=ROUND_HALF_UP)
-        amounts = [round_to(amount, digits)]
+        amounts = [round_to_digits(amount, digits)]
         if whole.adjusted() >= 2 and digits > whole.adjusted() + 1:
             amounts.append(whole)
         for rounded in amounts:
@@ -228,14 +228,14 @@ def date_ladder(parsed: ParsedDate, *, subject_evidence: Evidence | None = None)
     # Other ways to write the answer, with the day in the other calendar among them.
     forms = _written_forms(unit, parsed) if unit is not None and not parsed.part else ()
     answer = Tier(text=parsed.text, aliases=other_names(parsed.text, forms), evidence=evidence)
-    rungs = _rungs_of_approximate_date(parsed) if parsed.circa else _coarser_rungs_of_certain_date(parsed)
+    rungs = _tiers_of_approximate_date(parsed) if parsed.circa else _coarser_tiers_of_certain_date(parsed)
     levels = [Level(tiers=(answer,))]
     for level in rungs[:MAX_LEVELS]:
         levels.append(Level(tiers=tuple(replace(tier, evidence=(*evidence, *tier.evidence)) for tier in level)))
     return levels
 
 
-def _coarser_rungs_of_certain_date(parsed: ParsedDate) -> list[list[Tier]]:
+def _coarser_tiers_of_certain_date(parsed: ParsedDate) -> list[list[Tier]]:
     """The rungs of a date that is no estimate."""
     first, last = parsed.first, parsed.last or parsed.first
     start = max(KINDS.index(OF_PRECISION.get(value.precision, "deep")) for value in (first, last))
@@ -253,39 +253,39 @@ def _coarser_rungs_of_certain_date(parsed: ParsedDate) -> list[list[Tier]]:
             continue
         if kind == "decade" and calendar_unit_of(first, "century") != calendar_unit_of(last, "century"):
             first = last = TimeValue(year=unit.number, precision=8)  # 1900-1905: the century of the decade
-        levels.append(_rungs_of_unit(unit, first, other, parsed.era))
+        levels.append(_tiers_of_unit(unit, first, other, parsed.era))
     return levels
 
 
-def _rungs_of_unit(unit: CalendarUnit, value: TimeValue, other: TimeValue | None, era: Era) -> list[Tier]:
+def _tiers_of_unit(unit: CalendarUnit, value: TimeValue, other: TimeValue | None, era: Era) -> list[Tier]:
     """The unit as a tier for a value in it, and alternates: the century edge that it leaves out, the unit of the
     `other` calendar.
     """
-    rungs = [_rung_of_unit(unit, era)]
+    rungs = [_tier_of_unit(unit, era)]
     if unit.kind == "decade":
         century = calendar_unit_of(value, "century")
         if century and century != calendar_unit_of(TimeValue(year=unit.number, precision=8), "century"):
             # 1900 is in the 1900s, but not in the 20th century; 1000 is in the 1000s, but not in the second millennium.
-            rungs = [_decade_of(value.year, unit, era), _last_or_first_year_of_century(century, era)]
+            rungs = [_decade_tier_of_year(value.year, unit, era), _century_end_tier(century, era)]
     if other and (also := calendar_unit_of(other, unit.kind)) and also != unit:
-        rungs.append(_decade_of(other.year, also, era) if unit.kind == "decade" else _rung_of_unit(also, era))
+        rungs.append(_decade_tier_of_year(other.year, also, era) if unit.kind == "decade" else _tier_of_unit(also, era))
     return rungs
 
 
-def _decade_of(year: int, decade: CalendarUnit, era: Era) -> Tier:
+def _decade_tier_of_year(year: int, decade: CalendarUnit, era: Era) -> Tier:
     """The decade of one year; it does not state a century or millennium that the year lies outside."""
-    rung = _rung_of_unit(decade, era)
+    rung = _tier_of_unit(decade, era)
     stated = _keys_of_containing_units(CalendarUnit("year", year)) | {decade.key()}
     return replace(rung, conditions=frozenset(c for c in rung.conditions if c.value in stated))
 
 
-def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
+def _tiers_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
     """The rungs of an approximate date: the year of an approximate day or month is taken as right, a year is not."""
     first, last = parsed.first, parsed.last or parsed.first
     if parsed.last is None and first.precision > _YEAR:
         year = TimeValue(year=first.year, precision=_YEAR)
         units = filter(None, (calendar_unit_of(year, kind) for kind in KINDS[KINDS.index("year") : -1]))
-        return [[_rung_of_unit(unit, parsed.era)] for unit in units if _is_useful_tier(unit, parsed.era)]
+        return [[_tier_of_unit(unit, parsed.era)] for unit in units if _is_useful_tier(unit, parsed.era)]
     begin, end = calendar_unit_of(first), calendar_unit_of(last)
     if not begin or not end or {begin.kind, end.kind} & {"millennium", "deep"}:
         return []
@@ -296,7 +296,7 @@ def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
     levels: list[list[Tier]] = []
     early_century, late_century = calendar_unit_of(early, "century"), calendar_unit_of(late, "century")
     if early_century and early_century == late_century:
-        levels.append([_rung_of_unit(early_century, parsed.era)])
+        levels.append([_tier_of_unit(early_century, parsed.era)])
     elif (
         early_century
         and late_century
@@ -304,10 +304,10 @@ def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
         and first.precision == _YEAR
         and early.year * late.year > 0
     ):
-        levels.append([_turn_of_centuries(early_century, late_century, parsed.era)])
+        levels.append([_turn_of_centuries_tier(early_century, late_century, parsed.era)])
     millennium = calendar_unit_of(early, "millennium")
     if millennium and millennium == calendar_unit_of(late, "millennium") and _is_useful_tier(millennium, parsed.era):
-        levels.append([_rung_of_unit(millennium, parsed.era)])
+        levels.append([_tier_of_unit(millennium, parsed.era)])
     return levels
 
 
@@ -329,12 +329,12 @@ def _shift_year(year: int, by: int) -> int:
     return moved - 1 if moved <= 0 < year else moved
 
 
-def _rung_of_unit(unit: CalendarUnit, era: Era) -> Tier:
+def _tier_of_unit(unit: CalendarUnit, era: Era) -> Tier:
     texts = names_of_unit(unit, era=era)
-    return _date_rung(texts, _keys_of_containing_units(unit), _rule_text(unit, texts[0], era))
+    return _date_tier(texts, _keys_of_containing_units(unit), _rule_text(unit, texts[0], era))
 
 
-def _date_rung(texts: Sequence[str], unit_keys: Collection[str], rule: str) -> Tier:
+def _date_tier(texts: Sequence[str], unit_keys: Collection[str], rule: str) -> Tier:
     """A tier with its names, the calendar units that it states, and the text of the calendar rule."""
     conditions = frozenset(Condition(property=TIME, value=state) for state in unit_keys)
     evidence = (Evidence(kind="rule", text=rule),)
@@ -365,7 +365,7 @@ def _rule_text(unit: CalendarUnit, text: str, era: Era) -> str:
     return f"{text} {'are' if unit.kind == 'decade' else 'is'} the years {years}"
 
 
-def _last_or_first_year_of_century(century: CalendarUnit, era: Era) -> Tier:
+def _century_end_tier(century: CalendarUnit, era: Era) -> Tier:
     """The end of a century, for its last year (1900), which the decade leaves out; the beginning for years BCE."""
     place = "end" if century.number > 0 else "beginning"
     year = names_of_unit(
@@ -377,18 +377,18 @@ def _last_or_first_year_of_century(century: CalendarUnit, era: Era) -> Tier:
         for count in era.words.ordinals(abs(century.number))
         for text in era.words.fill_templates(f"century_{place}", count=count, mark=mark)
     ]
-    return _date_rung(
+    return _date_tier(
         tuple(dict.fromkeys(texts)),
         _keys_of_containing_units(century) | {f"{place} of {century.key()}"},
         f"{year} is the {'last' if place == 'end' else 'first'} year of {names_of_unit(century, era=era)[0]}",
     )
 
 
-def _turn_of_centuries(early: CalendarUnit, late: CalendarUnit, era: Era) -> Tier:
+def _turn_of_centuries_tier(early: CalendarUnit, late: CalendarUnit, era: Era) -> Tier:
     """The turn of two centuries, where an approximate date lies at their border."""
     old, new = (era.words.ordinals(abs(unit.number))[0] for unit in (early, late))
     mark = f" {era.before}" if early.number < 0 else ""
-    return _date_rung(
+    return _date_tier(
         era.words.fill_templates("turn", old=old, new=new, mark=mark),
         frozenset({f"{early.key()} or {late.key()}"}),
         f"an estimate may be off by some years, over the border of {names_of_unit(early, era=era)[0]} and the next",

@@ -14,9 +14,9 @@ from abstraction.ladders.class_terms import climb_classes, used_as_value
 from abstraction.ladders.phrase_parts import (
     PhraseLattice,
     Wording,
-    current_or_ended,
+    current_or_ended_statements,
+    find_nationalities,
     join_wordings,
-    nations,
     word_evidence,
     worded,
 )
@@ -49,7 +49,7 @@ class PersonPhrases:
     def __init__(self, case: LadderCase) -> None:
         self.case = case
         self.described = parse_person(case.description, case.vocabulary)
-        self.nations = nations(case, self.described.nationality, ("P27",))
+        self.nations = find_nationalities(case, self.described.nationality, ("P27",))
         self.lattice = PhraseLattice()
         self.order = 0
 
@@ -73,7 +73,7 @@ def add_office_phrases(person: PersonPhrases) -> bool:
     holders ("a politician") give the occupation.
     """
     case, described = person.case, person.described.offices
-    posts = named_values(case.graph, current_or_ended(case.graph, case.answer, "P39"))
+    posts = named_values(case.graph, current_or_ended_statements(case.graph, case.answer, "P39"))
     gives_occupation = False
     for office in described:
         content = _content_words(f"{office.title} {office.complement}")
@@ -274,7 +274,7 @@ STEPS = 2
 _POSTS = frozenset({"office", "occupation"})
 
 
-def posts(case: LadderCase) -> list[Proposal]:
+def office_tiers(case: LadderCase) -> list[Proposal]:
     """ "American secretary of state › secretary of state": P279 to posts that are no mere "position"."""
     graph = case.graph
 
@@ -289,7 +289,7 @@ def posts(case: LadderCase) -> list[Proposal]:
 
     above = climb_classes(graph, case.answer, depth=STEPS, keep=keep, condition="P279", skip_doubtful=True)
     out = dict(above)
-    for nation in nations(case, None, ("P1001", "P17")):
+    for nation in find_nationalities(case, None, ("P1001", "P17")):
         for key, node in above.items():
             if node.parents == (ANSWER,):
                 text = f"{nation.text} {node.text}"
@@ -311,7 +311,7 @@ _SIDE_IN_SPORT = re.compile(
 )
 
 
-def positions(case: LadderCase) -> list[Proposal]:
+def position_tiers(case: LadderCase) -> list[Proposal]:
     """ "a defensive position in American football › a position in American football"."""
     graph = case.graph
     match = _SIDE_IN_SPORT.search(first_segment(case.description))

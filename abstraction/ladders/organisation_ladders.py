@@ -16,9 +16,9 @@ from abstraction.ladders.phrase_parts import (
     Wording,
     add_with_nationalities,
     described_kind,
+    find_nationalities,
     join_wordings,
     nationality_by_seat,
-    nations,
     stated_kinds,
     worded,
 )
@@ -50,7 +50,7 @@ SMALL = frozenset({"duo", "trio", "quartet", "quintet", "sextet", "septet", "oct
 _NOUNS = SMALL | {"band", "group", "ensemble", "orchestra", "choir"}
 
 
-def groups(case: LadderCase) -> list[Proposal]:
+def group_tiers(case: LadderCase) -> list[Proposal]:
     """ "an English rock band › a rock band | an English band", from the description or from P31, P136 and P495."""
     described = parse_organisation(case.description, case.vocabulary, GROUP)
     kind = described.kind
@@ -59,7 +59,7 @@ def groups(case: LadderCase) -> list[Proposal]:
     if not any(" " in text and not text.startswith(("musical ", "music ")) for text in wordings):
         chains = _kinds_by_genre(case, chains) or chains  # the kind alone is only "group"
     national = (kind.nationality or described.land) if kind is not None else None
-    nationalities = nations(case, national, ("P495", "P17")) or nationality_by_seat(case, "P740", "P495")
+    nationalities = find_nationalities(case, national, ("P495", "P17")) or nationality_by_seat(case, "P740", "P495")
     lattice = PhraseLattice()
     order = 0
     for chain in chains:
@@ -156,7 +156,7 @@ _SUBSIDIARY = re.compile(r"(?:subsidiary|division|imprint|sub-?label|business un
 def parent_organisations(case: LadderCase) -> list[Proposal]:
     """Organisations that the answer belongs to, nearest first: P749, else P127, else P361, else the description."""
     above = entities_above_answer(
-        case, lambda child: (one for one in _parents_of(case, child) if one[0] != case.subject), steps=PARENTS
+        case, lambda child: (one for one in _parents_one_step_up(case, child) if one[0] != case.subject), steps=PARENTS
     )
     return list(above.values())
 
@@ -179,7 +179,7 @@ def subsidiary_phrases(case: LadderCase) -> list[Proposal]:
     ]
 
 
-def _parents_of(case: LadderCase, child: str) -> list[NamedStep]:
+def _parents_one_step_up(case: LadderCase, child: str) -> list[NamedStep]:
     for prop in ("P749", "P127", "P361"):
         statements = [s for s in case.graph.current(child, prop) if s.target]
         fitting = [s for s in statements if _is_parent(case, child, s.target or "")]
@@ -230,7 +230,7 @@ _LOOSE = re.compile(
 )
 
 
-def schools(case: LadderCase) -> list[Proposal]:
+def school_tiers(case: LadderCase) -> list[Proposal]:
     """Parent institutions (P749, P361, while current), each with its own places, then the answer's places."""
     graph = case.graph
 
@@ -256,7 +256,7 @@ _INTERNATIONAL = re.compile(
 )
 
 
-def organisations(case: LadderCase) -> list[Proposal]:
+def organisation_tiers(case: LadderCase) -> list[Proposal]:
     """The parents of an owner first, then phrases from "a public university in Cheney, Washington" to coarser ones.
 
     The owner of an owner owns the thing as well. The owner of a maker or label has not made or released it: there the
@@ -290,12 +290,12 @@ class _OrganisationPhrases:
         case, kind = self.case, self.described.kind
         chains = [described_kind(case, kind, ORGANISATION)] if kind is not None else stated_kinds(case, ORGANISATION)
         general = all(normalise(t) in word_list("general_kinds") for chain in chains for t in chain.texts)
-        nationalities, places = self.nations(), self.place_wordings(self.place_steps())
+        nationalities, places = self.find_nationalities(), self.place_wordings(self.place_steps())
         for chain in (self.kinds_by_product(chains) if general else []) or chains:
-            self.add_kind(chain, nationalities, places)
+            self.add_kind_phrases(chain, nationalities, places)
         return self.lattice.proposals()
 
-    def nations(self) -> list[Nation]:
+    def find_nationalities(self) -> list[Nation]:
         """Nationality by the description, P17 or country of origin; else by the country of the seat."""
         kind, graph = self.described.kind, self.case.graph
         national = kind.nationality if kind is not None else None
@@ -304,7 +304,7 @@ class _OrganisationPhrases:
             return []  # its seat gives no nationality
         if national is None and kind is not None:
             national = self.described.land
-        nationalities = nations(self.case, national, ("P17", "P495"))
+        nationalities = find_nationalities(self.case, national, ("P17", "P495"))
         if nationalities or self.described.placed:
             return nationalities
         return nationality_by_seat(self.case, "P159", "P17")
@@ -352,7 +352,7 @@ class _OrganisationPhrases:
             KindChain.from_texts((text,), ((v.evidence, *company),), (v.conditions,)) for text, v in phrases[:PRODUCTS]
         ]
 
-    def add_kind(self, chain: KindChain, nationalities: Sequence[Nation], places: Sequence[Wording]) -> None:
+    def add_kind_phrases(self, chain: KindChain, nationalities: Sequence[Nation], places: Sequence[Wording]) -> None:
         """Add every wording with nationality, with place, and alone."""
         land = replace(join_wordings(*nationalities), text="", evidence=())
         for index, wording in enumerate(chain.wordings):
@@ -362,14 +362,14 @@ class _OrganisationPhrases:
             around = places if index == 0 else places[-1:]
             # Of two equivalent phrases the first is shown; those from the description are preferred.
             if nationalities and nationalities[0].is_from_statement:
-                self.add_places(wording, around, land)
+                self.add_place_phrases(wording, around, land)
                 add_with_nationalities(self.lattice, wording, national, self.order)
             else:
                 add_with_nationalities(self.lattice, wording, national, self.order)
-                self.add_places(wording, around, land)
+                self.add_place_phrases(wording, around, land)
             self.lattice.add(wording.text, (wording,), order=self.order)
 
-    def add_places(self, wording: Wording, places: Sequence[Wording], land: Wording) -> None:
+    def add_place_phrases(self, wording: Wording, places: Sequence[Wording], land: Wording) -> None:
         """Add the wording with each of the places."""
         for place in places:
             # A place within the country entails the nationality; the state as a whole may not.

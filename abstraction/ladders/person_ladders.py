@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from abstraction.base.tiers import Evidence, from_span, from_statement
-from abstraction.ladders.class_terms import ClassAbove, denied_superclasses, layers_above, used_as_value
+from abstraction.ladders.class_terms import ClassAbove, class_layers_above, denied_superclasses, used_as_value
 from abstraction.ladders.offices import (
     PersonPhrases,
     add_kin_phrases,
@@ -94,7 +94,7 @@ def described_occupations(case: LadderCase, described: PersonDescription) -> lis
         if occupation.lift is not None and occupation.lift != texts[-1]:
             rule = Evidence(kind="rule", text=f"{indefinite(texts[-1])} is {indefinite(occupation.lift)}")
             qid = _find_occupation(case, occupation.lift, stated)
-            lifts = [_broader_wording(occupation.lift, qid or "", (*proofs[-1], rule))]
+            lifts = [_make_broader_wording(occupation.lift, qid or "", (*proofs[-1], rule))]
         else:
             lifts = _broader_wordings(case, chain)
         is_national = occupation.nationality is not None
@@ -182,14 +182,14 @@ def _broader_wordings(case: LadderCase, chain: Sequence[OccupationWording]) -> l
         owners = (above.qid, *(_find_occupation(case, text, {}) for text in texts[1:]))
         known = {normalise(wording.text) for wording in chain}
         return [
-            _broader_wording(text, owner or above.qid, (*source.evidence, *above.path))
+            _make_broader_wording(text, owner or above.qid, (*source.evidence, *above.path))
             for text, owner in zip(texts, owners, strict=True)
             if normalise(text) not in known and is_informative(text) and (above.qid, owner) not in denied_superclasses()
         ]
     return []
 
 
-def _broader_wording(text: str, qid: str, evidence: tuple[Evidence, ...]) -> OccupationWording:
+def _make_broader_wording(text: str, qid: str, evidence: tuple[Evidence, ...]) -> OccupationWording:
     return OccupationWording(text=text, qid=qid, evidence=evidence, conditions=one_condition("P106", qid), lifted=True)
 
 
@@ -207,7 +207,7 @@ def broader_occupation(graph: Graph, qid: str) -> ClassAbove | None:
         pair = ("P106", above.qid)
         return -graph.store.value_counts([pair]).get(pair, 0), int(above.qid[1:])
 
-    for layer in layers_above(graph, qid, steps=PASSED_THROUGH, denied=denied_superclasses()):
+    for layer in class_layers_above(graph, qid, steps=PASSED_THROUGH, denied=denied_superclasses()):
         plain = [
             a for a in layer if normalise(a.label) not in names and is_informative(a.label) and a.label[:1].islower()
         ]
@@ -248,7 +248,7 @@ _TELLING = (
 _VAGUE = re.compile(r"set of|may be|topic|organism|in a work of fiction|characters")
 
 
-def characters(case: LadderCase) -> list[Proposal]:
+def character_tiers(case: LadderCase) -> list[Proposal]:
     """ "a character in the Hebrew Bible", then "a biblical figure"."""
     graph = case.graph
     lattice = PhraseLattice()
@@ -322,10 +322,10 @@ _IS_A_NOUN = re.compile(
 )
 
 
-def people(case: LadderCase) -> list[Proposal]:
+def person_tiers(case: LadderCase) -> list[Proposal]:
     """Occupations, offices and nationality of a person, from "the 15th Prime Minister of Canada" to "a politician"."""
     if "fictional" in case.gazetteer.classes(case.answer):
-        return characters(case)
+        return character_tiers(case)
     return _FullPersonPhrases(case).proposals()
 
 
@@ -339,14 +339,14 @@ class _FullPersonPhrases(PersonPhrases):
             occupations = stated_occupations(self.case)
         listed = {chain.text for chain in occupations}
         for chain in occupations:
-            self.add_occupation(chain, listed)
+            self.add_occupation_phrases(chain, listed)
         for nation in self.nations:
             is_entailed = not self.lattice.nodes or any(nation.features <= features for features in self.lattice.nodes)
             if nation.person and is_entailed:
                 self.add_nationality_alone(nation)
         return self.lattice.proposals()
 
-    def add_occupation(self, chain: OccupationChain, listed: set[str]) -> None:
+    def add_occupation_phrases(self, chain: OccupationChain, listed: set[str]) -> None:
         """Add every wording of an occupation, with each nationality and without."""
         wordings = [wording for wording in chain.wordings if not (wording.lifted and wording.text in listed)]
         texts = [f"o:{wording.text}" for wording in wordings]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from abstraction.base.tiers import Condition, Evidence, from_span, from_statement
-from abstraction.ladders.class_terms import ClassAbove, layers_above
+from abstraction.ladders.class_terms import ClassAbove, class_layers_above
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, cached_per_source, current_values, one_condition
 from abstraction.text.descriptions.attested_words import DescriptionWord, common_types, shortenings, text_spans
 from abstraction.text.descriptions.kind_grammar import DescribedKind, Nationality, head_nouns, is_plural
@@ -126,7 +126,7 @@ class Nation(Wording):
         return self.evidence[0].kind == "statement"
 
 
-def current_or_ended(graph: Graph, entity_id: str, prop: str) -> list[Statement]:
+def current_or_ended_statements(graph: Graph, entity_id: str, prop: str) -> list[Statement]:
     """The present statements; where all have ended, the ended ones, of preferred rank if any is."""
     if today := graph.current(entity_id, prop):
         return today
@@ -139,12 +139,14 @@ def word_evidence(case: LadderCase, used: Sequence[DescriptionWord]) -> tuple[Ev
     return tuple(from_span(case.graph, case.answer, span) for span in text_spans(used))
 
 
-def nations(case: LadderCase, national: Nationality | None, properties: Sequence[str]) -> list[Nation]:
+def find_nationalities(case: LadderCase, national: Nationality | None, properties: Sequence[str]) -> list[Nation]:
     """The nationality in the description, else those of the first of `properties` with values.
 
     Where all values have ended (citizenship of the dead, country of dissolved organisations), the ended ones are used.
     """
-    by_property = ([s for s in current_or_ended(case.graph, case.answer, prop) if s.target] for prop in properties)
+    by_property = (
+        [s for s in current_or_ended_statements(case.graph, case.answer, prop) if s.target] for prop in properties
+    )
     stated = next(filter(None, by_property), [])
     if national is not None and not national.countries:  # a language
         words = word_evidence(case, national.words)
@@ -370,7 +372,7 @@ def _class_with_label(graph: Graph, text: str) -> str | None:
 @cached_per_source
 def _usual_class_above(graph: Graph, start: str, family: str) -> ClassAbove | None:
     usual = common_types(family) - word_list("general_kinds") - set(map(normalise, graph.names(start)))
-    for layer in layers_above(graph, start, steps=STEPS):
+    for layer in class_layers_above(graph, start, steps=STEPS):
         for above in layer:
             if normalise(above.label) in usual and is_informative(above.label):
                 return above

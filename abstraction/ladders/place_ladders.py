@@ -50,7 +50,7 @@ _HOLDING = PLACES | {"school", "building"}  # answer classes of what can contain
 _WATER = re.compile(r"\b(?:Ocean|Sea|Gulf)$")  # lies on no continent
 
 
-def places(case: LadderCase) -> list[Proposal]:
+def place_tiers(case: LadderCase) -> list[Proposal]:
     """Containers of the answer, finest first; for a country its region and continent."""
     return ContainerClimb(case).proposals()
 
@@ -65,7 +65,7 @@ class ContainerClimb:
         self.nodes: dict[str, Proposal] = {}
         self.up: dict[str, dict[str, tuple[Evidence, ...]]] = {}
         # By key, groups of alternative containers, one of which contains the place.
-        self.either: dict[str, list[set[str]]] = {}
+        self.alternatives: dict[str, list[set[str]]] = {}
 
     def proposals(self) -> list[Proposal]:
         """The containers as proposals; empty where neither statements nor descriptions give a place."""
@@ -117,7 +117,9 @@ class ContainerClimb:
             if target in linked:
                 self._add_containers(target, depth - 1)
         described = self._add_described_containers(key, entity_id, depth) if key == ANSWER or not stated else []
-        one_of = [s.target for s in stated if s.property in _ONE_OF and not self.containers.held_at_question_date(s)]
+        one_of = [
+            s.target for s in stated if s.property in _ONE_OF and not self.containers.was_true_at_question_date(s)
+        ]
         if all(map(self._has_known_division, one_of)):
             # A place in Merseyside by statement and in Lancashire by description lies in one of them.
             one_of += filter(self._has_known_division, described)
@@ -161,7 +163,7 @@ class ContainerClimb:
         for key in ends:
             qid = self._qid(key)
             linked = [s for s in self.containers.countries(qid) if self._add_statement_value(key, s)] if qid else []
-            known = (s for s in linked if s.property == "P17" and not self.containers.held_at_question_date(s))
+            known = (s for s in linked if s.property == "P17" and not self.containers.was_true_at_question_date(s))
             self._record_alternatives(key, (s.target for s in known))
             if not linked:
                 open_ends.append(key)
@@ -401,7 +403,7 @@ class ContainerClimb:
         """Record that the place `key` lies in one of several containers, without knowing which."""
         group = {place for place in places if place in self.up.get(key, {}) and not self._is_same_place(key, place)}
         if len(group) > 1:
-            self.either.setdefault(key, []).append(group)
+            self.alternatives.setdefault(key, []).append(group)
 
     def _has_known_division(self, key: str | None) -> bool:
         """Whether the division of the place within its state is known, or the place is such a division."""
@@ -436,7 +438,7 @@ class ContainerClimb:
             nodes,
             lambda p: p.qid in WORLDS or self.case.gazetteer.is_no_tier(p.qid) if p.qid else normalise(p.text) in known,
         )
-        sure = certain_containers(self.up, self.either, ANSWER) - self._keys_in_one_of_several_divisions()
+        sure = certain_containers(self.up, self.alternatives, ANSWER) - self._keys_in_one_of_several_divisions()
         nodes = remove(nodes, lambda p: p.key not in sure)
         nodes = self._merge_places_of_same_extent(nodes)
         dependent = [key for key in (ANSWER, *nodes) if self._territory_classes(key)]
@@ -484,10 +486,10 @@ def keys_above(up: Upward, key: str, without: Collection[str] = ()) -> set[str]:
     return reachable([key], lambda inner: (above for above in up.get(inner, ()) if above not in without))
 
 
-def certain_containers(up: Upward, either: Mapping[str, Sequence[Collection[str]]], key: str) -> set[str]:
+def certain_containers(up: Upward, alternatives: Mapping[str, Sequence[Collection[str]]], key: str) -> set[str]:
     """The keys of the places that certainly contain the place `key`.
 
-    `either` maps a key to groups of alternative containers, one of which contains it: Dallas extends into five
+    `alternatives` maps a key to groups of alternative containers, one of which contains it: Dallas extends into five
     counties. Within a group the places that contain no other member are equally likely, so only their common
     containers are certain.
     """
@@ -497,7 +499,7 @@ def certain_containers(up: Upward, either: Mapping[str, Sequence[Collection[str]
         if inner not in known:
             known[inner] = set()  # a cycle adds no container
             # Of each group the places that contain no other member, where there are several.
-            finest = [set(g).difference(*(keys_above(up, place) for place in g)) for g in either.get(inner, ())]
+            finest = [set(g).difference(*(keys_above(up, place) for place in g)) for g in alternatives.get(inner, ())]
             groups = [places for places in finest if len(places) > 1]
             sure = set(up.get(inner, ())).difference(*groups)
             shared = (set.intersection(*({place} | containers_of(place) for place in group)) for group in groups)

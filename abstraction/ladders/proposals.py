@@ -287,16 +287,16 @@ def merge(nodes: ProposalGraph, key: str, into: str) -> ProposalGraph:
 _OF_CLASS = frozenset({"P31", "P106", "P136", "P39", "P97", "P407", "P413", "P641", "P279", "P171"})
 
 
-def order_by_conditions(nodes: ProposalGraph, above: Callable[[str], Collection[str]]) -> ProposalGraph:
+def order_by_conditions(nodes: ProposalGraph, classes_above: Callable[[str], Collection[str]]) -> ProposalGraph:
     """The graph ordered by conditions: a tier that follows from another becomes its child.
 
-    `above` returns the classes that a class entails. Builders order their phrases themselves; this adds the order that
-    only the graph knows (a rock singer is a musician).
+    `classes_above` returns the classes that a class entails. Builders order their phrases themselves; this adds the
+    order that only the graph knows (a rock singer is a musician).
     """
     stated = {key: node.conditions for key, node in nodes.items() if node.conditions}
     entailed = {
         key: conditions.union(
-            replace(c, value=wider) for c in conditions if c.property in _OF_CLASS for wider in above(c.value)
+            replace(c, value=wider) for c in conditions if c.property in _OF_CLASS for wider in classes_above(c.value)
         )
         for key, conditions in stated.items()
     }

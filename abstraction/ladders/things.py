@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import product
 
 from abstraction.base.tiers import Condition, Evidence, from_description, from_statement
-from abstraction.ladders.assembly.filters import leaks_name
+from abstraction.ladders.assembly.filters import contains_name
 from abstraction.ladders.offices import names_subject
 from abstraction.ladders.phrase_parts import (
     KindChain,
@@ -19,7 +19,7 @@ from abstraction.ladders.phrase_parts import (
     PhraseLattice,
     Wording,
     described_kind,
-    nations,
+    find_nationalities,
     stated_kinds,
     word_evidence,
     worded,
@@ -60,12 +60,13 @@ CREATORS = ("P50", "P170")
 MOST_CREATORS = 2
 
 
-def works(case: LadderCase) -> list[Proposal]:
+def work_tiers(case: LadderCase) -> list[Proposal]:
     """ "a 1958 American film by X › a film by X | a 1958 American film › an American film | a 1958 film › a film"."""
     series = [
         entity_proposal(case.graph, v.qid, v.label, (v.evidence,), v.conditions, order=-1)
         for v in named_values(case.graph, case.graph.current(case.answer, "P179")[:1])
-        if v.qid != case.subject and not leaks_name(case.graph.label(case.answer) or "", v.label)  # it names the first
+        if v.qid != case.subject
+        and not contains_name(case.graph.label(case.answer) or "", v.label)  # it names the first
     ]
     described = parse_work(case.description, case.vocabulary)
     chains = [described_kind(case, described.kind, WORK)] if described is not None else stated_kinds(case, WORK)[:1]
@@ -73,7 +74,7 @@ def works(case: LadderCase) -> list[Proposal]:
         return series
     chain = _with_genre(case, chains[0])
     year = _year_of_work(case, described)
-    nationalities = nations(case, described.kind.nationality if described is not None else None, ("P495",))
+    nationalities = find_nationalities(case, described.kind.nationality if described is not None else None, ("P495",))
     nation = nationalities[0] if len(nationalities) == 1 and not chain.tied else None
     if nation is not None and nation.is_from_statement and chain.texts[0][:1].isupper():
         nation = None  # a capitalised word before the kind may be a nationality unknown to the grammar
@@ -173,7 +174,7 @@ def _creator_wording(names: str, words: tuple[Evidence, ...], makers: Sequence[N
 STEPS = 3
 
 
-def things(
+def thing_tiers(
     case: LadderCase,
     family: str,
     *,
@@ -215,7 +216,7 @@ def _specific_kinds(
     if all(normalise(t) in word_list("general_kinds") for chain in chains for t in chain.texts):
         chains = stated_kinds(case, family) or chains
     national = kind.nationality if kind is not None else None
-    nationalities = nations(case, national, nation_properties) if nation_properties else []
+    nationalities = find_nationalities(case, national, nation_properties) if nation_properties else []
     chains = [c for c in chains if c.wordings and normalise(c.texts[0]) not in word_list("vague_kinds")]
     return chains, nationalities[0] if len(nationalities) == 1 else None
 
@@ -272,9 +273,9 @@ _BY = re.compile(
 )
 
 
-def awards(case: LadderCase) -> list[Proposal]:
+def award_tiers(case: LadderCase) -> list[Proposal]:
     """ "Nobel Prize | a science award given by X › a Swedish science award › a science award"."""
-    return things(
+    return thing_tiers(
         case,
         "award",
         whole_properties=("P361", "P279", "P31"),
@@ -312,9 +313,9 @@ def _award_details(case: LadderCase) -> Sequence[Wording]:
 YEAR, DECADE = 9, 10  # precision of a year, years of a decade
 
 
-def events(case: LadderCase) -> list[Proposal]:
+def event_tiers(case: LadderCase) -> list[Proposal]:
     """ "World War II | a 1943 battle in Tunisia › a battle in Tunisia | a 1943 battle › a battle"."""
-    return things(
+    return thing_tiers(
         case, "event", whole_properties=("P361",), detail_before=_event_time(case), details_after=_event_places(case)
     )
 

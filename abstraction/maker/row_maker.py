@@ -17,8 +17,8 @@ from abstraction.files.records import QUESTION_SITELINKS
 from abstraction.files.rows import QARow, TieredRow, candidate_ids_of_link
 from abstraction.ladders.assembly.filters import (
     RelationAnswerShares,
-    is_named,
     keys_leaked_by_question,
+    names_place_or_institution,
     only_repeats_relation,
     remove_answer_names_and_trivial,
     remove_keys_and_merge_names,
@@ -30,7 +30,7 @@ from abstraction.ladders.assembly.golds import (
     fitting_classes,
     shared_ladder,
     text_conflict,
-    with_names,
+    with_aliases_added,
 )
 from abstraction.ladders.assembly.tier_wording import (
     ContainerWording,
@@ -56,7 +56,7 @@ from abstraction.ladders.literal_answers import (
 )
 from abstraction.ladders.literal_ladders import TIME
 from abstraction.ladders.offices import has_office_or_kin
-from abstraction.ladders.organisation_ladders import organisations
+from abstraction.ladders.organisation_ladders import organisation_tiers
 from abstraction.ladders.proposals import (
     Builder,
     LadderCase,
@@ -103,11 +103,11 @@ class ProposalCache:
         """The proposals of `build` and of the row; cached where they depend on nothing in the question but its date."""
         graph, asked, key = case.graph, case.relation, None
         woman = is_woman(graph, case.answer, case.subject)
-        depends = build is not organisations and may_depend_on_subject(asked.asks, kinds)
+        depends = build is not organisation_tiers and may_depend_on_subject(asked.asks, kinds)
         depends = depends or ("person" in kinds and has_office_or_kin(graph, case.vocabulary, case.answer))
         if not row_proposals and not depends:
             alike = asked.asks in _PLACED and graph.shown_in == graph.language
-            subject = case.subject if build is organisations else None  # which is no owner of its own company
+            subject = case.subject if build is organisation_tiers else None  # which is no owner of its own company
             key = (case.answer, "" if alike else asked.id, asked.asks, build, case.at, woman, subject)
             if (known := self._proposed.get(key)) is not None:
                 return known
@@ -341,8 +341,8 @@ class RowMaker:
         )
         certain = link.confidence != "low"
         # The wording is slow to read, and only named containers use it.
-        is_worded = self._tools.as_asked and any(map(is_named, own.values()))
-        wording = container_wording_for_question(case, certain=certain) if is_worded else None
+        is_worded = self._tools.as_asked and any(map(names_place_or_institution, own.values()))
+        wording = container_wording_for_question(case, link_is_certain=certain) if is_worded else None
         subject_kinds = tuple(self._graph.classes(case.subject)) if case.subject else ()
         words = (wording.noun, wording.describes_answer, wording.bare_names) if wording is not None else None
         # All that the ladder depends on: equal keys share one ladder.
@@ -351,7 +351,7 @@ class RowMaker:
         kept = self._readers.proposal_cache.ladders
         ladder = kept.get(key) if proposed.key is not None else None
         if ladder is None:
-            first = with_names(self._first_level(text, link, asked), names_of_answer)
+            first = with_aliases_added(self._first_level(text, link, asked), names_of_answer)
             names = () if PLACES.isdisjoint(kinds) else self._answer_names(answer, text)[:2]
             nodes = remove_keys_and_merge_names(own, unwanted, names)
             ladder = self._build_levels(first, nodes, case, wording, kinds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstraction.ladders.organisation_ladders import groups
+from abstraction.ladders.organisation_ladders import group_tiers
 from kg.base.model import Entity
 from tests.cases import case_of, check_sound, ladder
 from tests.worlds import entity
@@ -17,10 +17,10 @@ SINGER = entity("Q900700", "Famous Singer", "British singer", P31="Q5")
 def rungs(description: str, **said: object) -> list[list[str]]:
     said.setdefault("P31", "Q215380")
     band = entity("Q900701", "The Examples", description, **said)  # type: ignore[arg-type]
-    return ladder(groups, case_of(band, USA, UK, BAND, ROCK, SINGER, relation_id="P175"))
+    return ladder(group_tiers, case_of(band, USA, UK, BAND, ROCK, SINGER, relation_id="P175"))
 
 
 def test_proposals_are_sound() -> None:
     for description in ("American country music supergroup", "English rock band", "", "Japanese girl group", "duo"):
         band: Entity = entity("Q900701", "The Examples", description, P31="Q215380", P495="Q30", P136="Q11399")
-        check_sound(groups(case_of(band, USA, UK, BAND, ROCK)), {})
+        check_sound(group_tiers(case_of(band, USA, UK, BAND, ROCK)), {})

@@ -7,9 +7,9 @@ import pytest
 from abstraction.base.tiers import Evidence, Level, Tier
 from abstraction.files.rows import TieredRow
 from abstraction.ladders.builders import builder_for
-from abstraction.ladders.class_terms import languages, taxa
-from abstraction.ladders.offices import posts
-from abstraction.ladders.things import awards
+from abstraction.ladders.class_terms import language_tiers, taxon_tiers
+from abstraction.ladders.offices import office_tiers
+from abstraction.ladders.things import award_tiers
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.verdicts import Flaw
 from kg.base.model import Entity
@@ -28,9 +28,9 @@ AWARDS = (
 def test_an_award_by_its_series_giver_country_and_kind() -> None:
     prize = entity("Q10", "Nobel Prize in Physics", P31="Q2", P361="Q1", P1027="Q3", P17="Q34")
     case = case_of(prize, *AWARDS, relation_id="P166")
-    check_sound(awards(case), {})
+    check_sound(award_tiers(case), {})
     given = "a science award given by the Royal Swedish Academy of Sciences"
-    assert ladder(awards, case) == [
+    assert ladder(award_tiers, case) == [
         ["Nobel Prize", "a Swedish science award", given],
         ["a science award", "a Swedish award"],
         ["an award"],
@@ -47,7 +47,7 @@ def test_an_award_by_its_series_giver_country_and_kind() -> None:
 )
 def test_the_giver_ends_with_a_name(described: str, given: str) -> None:
     case = case_of(entity("Q10", "Golden Pen", described, P31="Q618779"), *AWARDS, relation_id="P166")
-    assert f"an award {given}" in proposed(awards, case)
+    assert f"an award {given}" in proposed(award_tiers, case)
 
 
 POSTS = (
@@ -61,8 +61,8 @@ POSTS = (
 
 def test_a_post_by_land_and_broader_post() -> None:
     case = case_of(entity("Q10", "Secretary X", P31="Q4164871", P279="Q1", P17="Q30"), *POSTS, relation_id="P39")
-    check_sound(posts(case), {})
-    assert ladder(posts, case) == [["American secretary of state"], ["secretary of state"], ["minister"]]
+    check_sound(office_tiers(case), {})
+    assert ladder(office_tiers, case) == [["American secretary of state"], ["secretary of state"], ["minister"]]
 
 
 def lineage(rank_of: dict[str, str]) -> list[Entity]:
@@ -76,21 +76,21 @@ def lineage(rank_of: dict[str, str]) -> list[Entity]:
 
 def test_taxa_climb_through_ranks_that_nobody_knows() -> None:
     case = case_of(*lineage({"Q11": "Q34740", "Q12": "Q164280", "Q13": "Q35409"}), relation_id="P171")
-    assert ladder(taxa, case) == [["Panthera"], ["Felidae"]]
-    assert [e.value for e in proposed(taxa, case)["Felidae"].evidence] == ["Q12", "Q13"]
+    assert ladder(taxon_tiers, case) == [["Panthera"], ["Felidae"]]
+    assert [e.value for e in proposed(taxon_tiers, case)["Felidae"].evidence] == ["Q12", "Q13"]
 
 
 def test_a_taxon_without_lineage_is_what_its_description_calls_it() -> None:
     case = case_of(entity("Q10", "Passer x", "extinct species of bird in the family Y"), relation_id="P171")
-    (tier,) = taxa(case)
+    (tier,) = taxon_tiers(case)
     assert (tier.text, tier.aliases) == ("a species of bird", ("a bird",))
 
 
 @pytest.mark.parametrize(
     ("asks", "kinds", "expected"),
     [
-        ("award", {"event"}, awards),
-        ("taxon", set(), taxa),
+        ("award", {"event"}, award_tiers),
+        ("taxon", set(), taxon_tiers),
         ("any", {"astronomical"}, None),
         ("genre", {"person"}, builder_for("genre", set())),
     ],
@@ -106,9 +106,9 @@ def test_a_language_is_none_of_a_family_that_its_description_denies() -> None:
         entity("Q33648", "language isolate", P279="Q34770"),
     )
     isolate = entity("Q8752", "Basque", "non-Indo-European language isolate of a people", P31="Q33648")
-    assert ladder(languages, case_of(isolate, *world, relation_id="P407")) == [["a language isolate"]]
+    assert ladder(language_tiers, case_of(isolate, *world, relation_id="P407")) == [["a language isolate"]]
     branch = entity("Q8752", "Basque", "Indo-European language of a people", P31="Q34770")
-    assert ladder(languages, case_of(branch, *world, relation_id="P407")) == [["an Indo-European language"]]
+    assert ladder(language_tiers, case_of(branch, *world, relation_id="P407")) == [["an Indo-European language"]]
     evidence = Evidence(
         kind="description", subject="Q8752", language="en", text="non-Indo-European language isolate of a people",
         span=(4, 17),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.ladders.organisation_ladders import organisations, parent_organisations
+from abstraction.ladders.organisation_ladders import organisation_tiers, parent_organisations
 from kg.base.model import Entity, TimeValue
 from tests.cases import case_in, case_of, check_sound, ladder, proposed
 from tests.worlds import entity, maker
@@ -24,7 +24,7 @@ UMG = entity("Q38903", "Universal Music Group", "American music corporation", al
 
 
 def rungs(answer: Entity, *others: Entity, relation_id: str = "P127") -> list[list[str]]:
-    return ladder(organisations, case_of(answer, *WORLD, *others, relation_id=relation_id))
+    return ladder(organisation_tiers, case_of(answer, *WORLD, *others, relation_id=relation_id))
 
 
 def organisation(description: str = "", **said: object) -> Entity:
@@ -65,9 +65,9 @@ def test_many_owners_are_shareholders() -> None:
 def test_a_label_belongs_to_a_group_where_it_held_or_is_made_to() -> None:
     dated = organisation("American record label", P749=[("Q38903", {"start": 1998, "end": 2010})])
     world = maker(dated, *WORLD, UMG)
-    then = organisations(case_in(world, "Q900601", relation_id="P264", at=TimeValue(year=2001, precision=9)))
+    then = organisation_tiers(case_in(world, "Q900601", relation_id="P264", at=TimeValue(year=2001, precision=9)))
     assert "a record label of Universal Music Group" in [p.text for p in then]
-    before = organisations(case_in(world, "Q900601", relation_id="P264", at=TimeValue(year=1979, precision=9)))
+    before = organisation_tiers(case_in(world, "Q900601", relation_id="P264", at=TimeValue(year=1979, precision=9)))
     assert "Universal Music Group" not in str(before)
     imprint = organisation("American record label, imprint of Universal Music Group")
     assert "an imprint of Universal Music Group" in rungs(imprint, UMG, relation_id="P264")[0]
@@ -85,12 +85,12 @@ def test_a_subsidiary_s_legal_form_is_no_tier() -> None:
 )  # fmt: skip
 def test_proposals_are_sound(description: str) -> None:
     case = case_of(organisation(description, P17=["Q30", "Q145"]), *WORLD, UMG)
-    check_sound(organisations(case), {})
+    check_sound(organisation_tiers(case), {})
 
 
 def test_evidence_of_nationality_and_kind() -> None:
     case = case_of(organisation("record label", P17="Q17"), *WORLD)
-    finest = proposed(organisations, case)["a Japanese record label"]
+    finest = proposed(organisation_tiers, case)["a Japanese record label"]
     assert {(e.kind, e.property) for e in finest.evidence} >= {
         ("statement", "P17"),
         ("statement", "P31"),

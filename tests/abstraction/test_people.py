@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.ladders.person_ladders import people
+from abstraction.ladders.person_ladders import person_tiers
 from kg.base.model import Entity
 from tests.cases import case_of, check_sound, ladder, proposed
 from tests.worlds import entity
@@ -30,7 +30,7 @@ CROWD = tuple(
 
 
 def rungs(person: Entity, *others: Entity, relation_id: str = "P26", subject: str | None = None) -> list[list[str]]:
-    return ladder(people, case_of(person, *WORLD, *CROWD, *others, relation_id=relation_id, subject=subject))
+    return ladder(person_tiers, case_of(person, *WORLD, *CROWD, *others, relation_id=relation_id, subject=subject))
 
 
 def person(description: str = "", **said: object) -> Entity:
@@ -43,14 +43,14 @@ def test_a_false_superclass_is_no_tier() -> None:
 
 
 def test_a_wording_other_than_the_label_has_the_label_as_alias() -> None:
-    found = proposed(people, case_of(person("French actress", P106="Q33999"), *WORLD, *CROWD))
+    found = proposed(person_tiers, case_of(person("French actress", P106="Q33999"), *WORLD, *CROWD))
     assert found["a French actress"].aliases == ("a French actor",)
     assert found["an actress"].aliases == ("an actor",)
 
 
 def test_a_finer_label_is_no_other_name() -> None:
     director = entity("Q2526255", "film director", "person who directs films", aliases=["director"], P31="Q28640")
-    found = proposed(people, case_of(person("French director", P106="Q2526255"), FRANCE, director, DIRECTOR))
+    found = proposed(person_tiers, case_of(person("French director", P106="Q2526255"), FRANCE, director, DIRECTOR))
     assert found["a French director"].aliases == ()
     # The statement still backs the wording.
     assert any(e.value == "Q2526255" for e in found["a French director"].evidence)
@@ -58,11 +58,11 @@ def test_a_finer_label_is_no_other_name() -> None:
 
 def test_evidence_points_at_words_and_statements() -> None:
     case = case_of(person("French composer", P106="Q36834", P27="Q142"), *WORLD, *CROWD)
-    finest = proposed(people, case)["a French composer"].evidence
+    finest = proposed(person_tiers, case)["a French composer"].evidence
     words = [e.text[slice(*e.span)] for e in finest if e.text and e.span]
     assert words == ["French", "composer"]
     assert {(e.property, e.value) for e in finest if e.kind == "statement"} == {("P27", "Q142"), ("P106", "Q36834")}
-    lifted = proposed(people, case)["a musician"].evidence
+    lifted = proposed(person_tiers, case)["a musician"].evidence
     assert [(e.subject, e.property, e.value) for e in lifted if e.property == "P279"] == [("Q36834", "P279", "Q639669")]
     assert all(e.statement for e in lifted if e.kind == "statement")
 
@@ -78,4 +78,4 @@ def test_evidence_points_at_words_and_statements() -> None:
 )  # fmt: skip
 def test_proposals_are_sound(description: str) -> None:
     case = case_of(person(description, P106="Q36834", P27=["Q142", "Q145"]), *WORLD, *CROWD)
-    check_sound(people(case), {"Q36834": {"Q639669"}, "Q2526255": {"Q3455803"}, "Q33999": {"Q33999"}})
+    check_sound(person_tiers(case), {"Q36834": {"Q639669"}, "Q2526255": {"Q3455803"}, "Q33999": {"Q33999"}})

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.base.tiers import Evidence
-from abstraction.ladders.literal_ladders import quantity_ladder, read_amount, round_to
+from abstraction.ladders.literal_ladders import quantity_ladder, read_amount, round_to_digits
 from abstraction.text.language.amounts import parse_quantity
 from abstraction.text.language.units import unit_of_spelling, units_by_qid
 from kg.base.model import normalise
@@ -107,7 +107,7 @@ def test_about_entails_the_next_about(amount: Decimal) -> None:
     """Off by at most one unit of the last digit kept: the finer span lies inside the coarser one."""
     unit = Decimal(1).scaleb(amount.adjusted())
     for digits in (3, 2):
-        fine, coarse = round_to(amount, digits), round_to(amount, digits - 1)
+        fine, coarse = round_to_digits(amount, digits), round_to_digits(amount, digits - 1)
         fine_unit, coarse_unit = unit.scaleb(1 - digits), unit.scaleb(2 - digits)
         assert coarse - coarse_unit <= fine - fine_unit
         assert fine + fine_unit <= coarse + coarse_unit

@@ -22,11 +22,11 @@ from typing import Any
 
 import pytest
 
-from abstraction.ladders.class_terms import concepts, languages, taxa
-from abstraction.ladders.offices import posts
-from abstraction.ladders.organisation_ladders import groups, organisations
-from abstraction.ladders.person_ladders import people
-from abstraction.ladders.things import awards, events, works
+from abstraction.ladders.class_terms import concept_tiers, language_tiers, taxon_tiers
+from abstraction.ladders.offices import office_tiers
+from abstraction.ladders.organisation_ladders import group_tiers, organisation_tiers
+from abstraction.ladders.person_ladders import person_tiers
+from abstraction.ladders.things import award_tiers, event_tiers, work_tiers
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.verifying.entailment import EntailmentChecker
 from kg.base.model import Entity
@@ -35,10 +35,11 @@ from tests.worlds import entity, maker, row, store_of, texts
 
 FOLDER = Path(__file__).parent / "ladders"
 UNPROVEN = {"what lies in two states lies in neither alone"}  # "South and North Dakota": of one no span is found
-BUILDERS = {
-    build.__name__: build
-    for build in (awards, concepts, events, groups, languages, organisations, people, posts, taxa, works)
-}
+BUILDERS = {  # by their names in the files
+    "awards": award_tiers, "concepts": concept_tiers, "events": event_tiers, "groups": group_tiers,
+    "languages": language_tiers, "organisations": organisation_tiers, "people": person_tiers, "posts": office_tiers,
+    "taxa": taxon_tiers, "works": work_tiers,
+}  # fmt: skip
 ASKED = re.compile(r"(?P<answer>.+?) \((?P<relation>P\d+|no relation)(?:, (?P<how>.+?))?\): (?P<expected>.*)")
 OPTION = re.compile(r'(?:^|, )(?:"(?P<question>[^"]*)"|qid (?P<qid>Q\d+)|subject (?P<subject>[^,]+))')
 STATED = re.compile(r"(P\d+)=([^\s\[]+)(?:\[([^\]]*)\])?")

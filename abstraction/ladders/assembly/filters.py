@@ -71,9 +71,9 @@ def _is_variant_of_name(words: Sequence[str], name: Sequence[str], *, person: bo
     )
 
 
-def leaks_name(text: str, answer_label: str) -> bool:
+def contains_name(text: str, name: str) -> bool:
     """Whether a tier contains the whole label of the answer, as words."""
-    return occurs_in(singular_words(answer_label), singular_words(text))
+    return occurs_in(singular_words(name), singular_words(text))
 
 
 def is_descriptive_phrase(text: str) -> bool:
@@ -140,7 +140,7 @@ def remove_answer_names_and_trivial(
         if is_place:
             return p.qid is None and is_descriptive_phrase(p.text) and normalise(p.text).endswith(inside)
         town = _IN_TOWN.search(p.text)  # after which the answer is named: "in Kent, Ohio" for Kent State University
-        return (p.qid is None and leaks_name(p.text, label)) or (town is not None and leaks_name(label, town[1]))
+        return (p.qid is None and contains_name(p.text, label)) or (town is not None and contains_name(label, town[1]))
 
     nodes = remove(
         nodes, lambda p: contains_answer_name(p) or not is_well_formed(p.text) or only_repeats_relation(p, relation)
@@ -156,7 +156,7 @@ def keys_leaked_by_question(
     def is_leaked(p: Proposal) -> bool:
         if p.qid is not None and p.qid == subject:
             return True
-        if is_named(p):
+        if names_place_or_institution(p):
             return question_places_answer_in(question, subject_text, (p.text, *p.aliases))
         return only_repeats_question(p.text, question)
 
@@ -183,7 +183,9 @@ def _disambiguate_names(nodes: dict[str, Proposal], answer_names: Sequence[str])
     out = dict(nodes)
     for key in sorted(nodes, key=lambda k: (len(ancestors(nodes, k)), k)):
         node = nodes[key]
-        if node.qid is None or not (is_named(node) or any(c.property in _BELONGING for c in node.conditions)):
+        if node.qid is None or not (
+            names_place_or_institution(node) or any(c.property in _BELONGING for c in node.conditions)
+        ):
             continue
         if normalise(node.text) in taken and (text := distinguishing_name(node, taken)):
             aliases = (node.text, *(a for a in node.aliases if a != text))
@@ -201,13 +203,13 @@ def distinguishing_name(node: Proposal, taken: Collection[str]) -> str | None:
         for alias in node.aliases
         if _NAME.fullmatch(alias)
         and normalise(alias) not in taken
-        and leaks_name(alias, node.text)
-        and (not is_named(node) or not DIVISIONS.isdisjoint(singular_words(alias)))
+        and contains_name(alias, node.text)
+        and (not names_place_or_institution(node) or not DIVISIONS.isdisjoint(singular_words(alias)))
     ]
     return min(longer, key=lambda alias: (len(alias), alias), default=None)
 
 
-def is_named(proposal: Proposal) -> bool:
+def names_place_or_institution(proposal: Proposal) -> bool:
     """Whether the tier is a place or an institution by its name, not a class or a description."""
     return any(c.property == "self" for c in proposal.conditions)
 

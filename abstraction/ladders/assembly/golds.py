@@ -273,11 +273,11 @@ def _level_containing(gold: _Gold, other: _Gold, code: str) -> int | None:
 
 
 def _add_alias(ladder: Ladder, depth: int, name: str) -> Ladder:
-    levels = (with_names(level, [name]) if at == depth else level for at, level in enumerate(ladder.levels))
+    levels = (with_aliases_added(level, [name]) if at == depth else level for at, level in enumerate(ladder.levels))
     return replace(ladder, levels=tuple(levels))
 
 
-def with_names(level: Level, names: Iterable[str]) -> Level:
+def with_aliases_added(level: Level, names: Iterable[str]) -> Level:
     """The level with the names that none of its tiers has added as aliases to its first tier."""
     known = {normalise(name) for tier in level.tiers for name in tier.names()}
     new = dict.fromkeys(name for name in names if normalise(name) not in known)

@@ -16,10 +16,10 @@ from abstraction.base.relations import head_of_description
 from abstraction.base.tiers import Condition, Evidence, from_description, from_statement, join_evidence
 from abstraction.ladders.assembly.filters import (
     DIVISIONS,
+    contains_name,
     distinguishing_name,
     is_descriptive_phrase,
-    is_named,
-    leaks_name,
+    names_place_or_institution,
 )
 from abstraction.ladders.place_ladders import ContainerClimb
 from abstraction.ladders.proposals import (
@@ -73,7 +73,7 @@ class PlaceNames:
         """The proposals with the names of places as used in sentences; the label becomes an alias."""
         out = dict(nodes)
         for key, node in nodes.items() if self._graph.shown_in == self._graph.language else ():
-            if node.qid is not None and is_named(node) and node.text == self._graph.label(node.qid):
+            if node.qid is not None and names_place_or_institution(node) and node.text == self._graph.label(node.qid):
                 name = self._names.get(node.qid)
                 if name is None:
                     name = self._names[node.qid] = self._spoken_name(node.qid, node)
@@ -152,11 +152,11 @@ _ROLES = frozenset(
 _SPOKEN = {"federated state": "state", "federal state": "state"}  # nouns in everyday words, by class label
 
 
-def phrases_of_acting_place(case: LadderCase) -> list[Proposal]:
+def acting_place_tiers(case: LadderCase) -> list[Proposal]:
     """Phrases `a NOUN in CONTAINER` for every container of a place that acts, then `a NOUN` unless it is a state;
     empty without a noun or container.
     """
-    named = common_noun_of(case)
+    named = common_noun_of_place(case)
     containers = ContainerClimb(case).proposals()
     if named is None or not containers:
         return []
@@ -204,7 +204,7 @@ def names_for_sentences(names: Sequence[str]) -> list[str]:
     return out
 
 
-def common_noun_of(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
+def common_noun_of_place(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
     """The common noun for the place, with evidence: a class with a plain noun as label, else the description."""
     graph = case.graph
     for value in current_values(graph, case.answer, "P31"):
@@ -258,16 +258,16 @@ class ContainerWording:
     bare_names: bool
 
 
-def container_wording_for_question(case: LadderCase, *, certain: bool) -> ContainerWording | None:
+def container_wording_for_question(case: LadderCase, *, link_is_certain: bool) -> ContainerWording | None:
     """The wording for containers of the answer; None for a "where" question, and where the graph shows another
     language than that of the rules.
 
-    If the link to a settlement is not `certain`, the noun is "place".
+    If the link to a settlement is not `link_is_certain`, the noun is "place".
     """
     if case.graph.shown_in != case.graph.language:
         return None
-    asked = _noun_in_question(case, certain=certain)
-    noun = asked or _noun_of_place(case, certain=certain)
+    asked = _noun_in_question(case, link_is_certain=link_is_certain)
+    noun = asked or _noun_of_place(case, link_is_certain=link_is_certain)
     if noun is None:
         return None
     bare = _IN_WHICH.search(case.question) is not None
@@ -287,7 +287,7 @@ def word_containers_as_asked(
         return nodes
     nodes = {
         key: replace(node, text=indefinite(node.text), aliases=(node.text, *node.aliases))
-        if _COUNTED.match(node.text) and not is_named(node)
+        if _COUNTED.match(node.text) and not names_place_or_institution(node)
         else node
         for key, node in nodes.items()
     }
@@ -296,16 +296,17 @@ def word_containers_as_asked(
     label = case.graph.label(case.answer) or ""
     worded = {
         key: node
-        if not is_named(node) or (not wording.describes_answer and _is_of_asked_kind(node, wording.noun, case))
+        if not names_place_or_institution(node)
+        or (not wording.describes_answer and _is_of_asked_kind(node, wording.noun, case))
         else _container_in_words(nodes, key, wording)
         for key, node in nodes.items()
     }
     return remove(
-        worded, lambda node: node.qid is None and is_descriptive_phrase(node.text) and leaks_name(node.text, label)
+        worded, lambda node: node.qid is None and is_descriptive_phrase(node.text) and contains_name(node.text, label)
     )
 
 
-def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
+def _noun_in_question(case: LadderCase, *, link_is_certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
     """The noun that the question asks for, and evidence that the answer is one; None for a "where" question or no
     noun.
     """
@@ -317,7 +318,7 @@ def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Ev
     if relation.asks == STATE_NOUN:
         return STATE_NOUN, ()
     if relation.id == "P36":
-        return (_settlement_noun(case) if certain else None) or ("place", ())
+        return (_settlement_noun(case) if link_is_certain else None) or ("place", ())
     match = _WHICH.search(case.question)
     asked = singular(normalise(match["noun"])) if match else None
     # A state that acts, as a participant of a battle, is "a country", not "a place in Asia".
@@ -331,11 +332,11 @@ def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Ev
     # A town as the answer to "which state": its containers may be the answer. To "which city" they are not.
     if asked not in _SETTLEMENTS or not case.graph.is_instance(case.answer, SETTLEMENTS):
         return None
-    own = (_settlement_noun(case) or common_noun_of(case)) if certain else None
+    own = (_settlement_noun(case) or common_noun_of_place(case)) if link_is_certain else None
     return own if own is not None and own[0] not in _UNTOLD else (asked, ())
 
 
-def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
+def _noun_of_place(case: LadderCase, *, link_is_certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
     """The noun of a place that does not answer "where", and its evidence; None for other answers.
 
     A river gives "a river in Asia". A relation that containers do not inherit also uses this noun: the country around
@@ -347,14 +348,17 @@ def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evide
     if relation.asks not in ("place", "any") or PLACES.isdisjoint(case.gazetteer.classes(case.answer)):
         return None
     asked = asked_kind(case.question, case.graph.shown_in).detail
-    return (common_noun_of(case) if certain else None) or (asked if asked in _TOLD_PLACES else "place", ())
+    return (common_noun_of_place(case) if link_is_certain else None) or (
+        asked if asked in _TOLD_PLACES else "place",
+        (),
+    )
 
 
 def _settlement_noun(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
     """The noun of a settlement ("city", "town") by the label of a class or the description, with evidence."""
     if stated := _stated_noun(case, _SETTLEMENTS):
         return stated
-    place_noun = common_noun_of(case)
+    place_noun = common_noun_of_place(case)
     return place_noun if place_noun and place_noun[0] in _SETTLEMENTS else None
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from abstraction.base.properties import package_data
-from abstraction.ladders.assembly.filters import leaks_name
+from abstraction.ladders.assembly.filters import contains_name
 from abstraction.ladders.assembly.tier_wording import WHERE
 from abstraction.ladders.proposals import LadderCase, Proposal, ancestors, cached_per_source
 from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, PLACES, STATE
@@ -241,7 +241,7 @@ class QuestionGiveaways:
         is_county = _COUNTY.search(folded_name(case.subject_text or "")) is not None
         named = {node.qid: key for key, node in nodes.items() if node.qid}
         out = {key for qid, key in named.items() if "Q5107" in self._graph.classes(qid)}  # a continent
-        out |= {key for key, node in nodes.items() if node.qid == subject or leaks_name(node.text, label)}
+        out |= {key for key, node in nodes.items() if node.qid == subject or contains_name(node.text, label)}
         if subject is None and not is_county:
             # Other units whose capital it is, as a former empire.
             seat = normalise(self._graph.description(case.answer) or "")
