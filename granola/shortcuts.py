@@ -125,7 +125,7 @@ def ladder(
     row: dict[str, Any] = {"id": "1", "question": question, "answer": answers}
     known = {"relation": relation, "question_entity": subject and {"text": subject}, "answer_qid": answer_qid}
     row |= {name: value for name, value in known.items() if value}
-    return _ladders(_questions([row]), snapshot, language, linker)[0]
+    return _make_ladder_rows(_read_question_rows([row]), snapshot, language, linker)[0]
 
 
 def ladders(
@@ -159,11 +159,13 @@ def ladders(
     if errors not in get_args(Errors):
         raise UsageError(f"errors is {errors!r}; allowed: {', '.join(get_args(Errors))}")
     shape = shape_of(preset, question=question_field, answer=answer_field, id=id_field, split=split)
-    frame = frame_of(questions)
+    frame = narwhals_frame(questions)
     records = questions if frame is None else frame_records(frame)
     rejected: list[RejectedRow] = []
     on_reject = rejected.append if errors == "collect" else None
-    rows = _ladders(_questions(records, relation, shape, language, on_reject), snapshot, language, linker, rejected)
+    rows = _make_ladder_rows(
+        _read_question_rows(records, relation, shape, language, on_reject), snapshot, language, linker, rejected
+    )
     if frame is None:
         return rows
     made = {_row_index(row): row for row in rows}  # only the rows of the split, where one is named
@@ -177,7 +179,7 @@ def ladders(
         columns = {name: values for name, values in columns.items() if name not in ("id", *ASKED) or name not in named}
     if errors == "collect":
         columns["rejected"] = [reasons.get(place) for place in places]
-    return frame_with(frame, places, columns, rows.snapshot)
+    return frame_with_columns(frame, places, columns, rows.snapshot)
 
 
 def _row_index(row: TieredRow | RejectedRow) -> int:
@@ -247,9 +249,9 @@ def score(
     """
     if join not in ("id", "question"):
         raise UsageError(f"join is {join!r}; allowed: id, question")
-    tiered = _as_tiered(rows)
+    tiered = _as_tiered_rows(rows)
     if not isinstance(tiered, TieredFile):
-        frame = frame_of(rows)
+        frame = narwhals_frame(rows)
         known = getattr(rows, "snapshot", None)
         if frame is not None and _is_pandas(frame):
             known = frame.to_native().attrs.get(SNAPSHOT)
@@ -259,7 +261,7 @@ def score(
     if snapshot is not None:
         tiered = replace(tiered, snapshot=snapshot)
     by_question = QuestionIds.of(tiered.rows) if join == "question" else None
-    given = _predictions(predictions, by_question)
+    given = _read_prediction_file(predictions, by_question)
     # In memory a rejected row is an error of the caller, in a file one of its writer.
     if given.rejected and not isinstance(predictions, Path | str) and not settings.get("allow_missing"):
         row = given.rejected[0]
@@ -268,7 +270,7 @@ def score(
     return scores.score(tiered, given, _resolve_matcher(matcher, None), scores.ScoreSettings(**settings), system=system)
 
 
-def _ladders(
+def _make_ladder_rows(
     questions: Iterable[QARow],
     snapshot: Snapshot,
     language: str,
@@ -277,12 +279,12 @@ def _ladders(
 ) -> LadderRows:
     if isinstance(snapshot, Path | str):
         with open_store(snapshot) as store:
-            return _ladders(questions, store, language, linker, rejected)
+            return _make_ladder_rows(questions, store, language, linker, rejected)
     made = list(make_ladders(questions, snapshot, language=language, linker=linker))
     return LadderRows(made, str(snapshot.manifest()["snapshot_id"]), rejected or ())
 
 
-def _questions(
+def _read_question_rows(
     questions: Any,
     relation: str | None = None,
     shape: RowShape | None = None,
@@ -298,13 +300,13 @@ def _questions(
     yield from without_rejected(question_rows(records, relation=relation), on_reject)
 
 
-def _as_tiered(rows: Any) -> Any:
+def _as_tiered_rows(rows: Any) -> Any:
     if isinstance(rows, Path | str):
         files = data_files(rows)
         if len(files) > 1:
             raise UsageError(f"{rows} is a folder with {len(files)} files of rows; name one of them")
         return read_tiered_file(files[0])
-    if (frame := frame_of(rows)) is not None:
+    if (frame := narwhals_frame(rows)) is not None:
         # Rows that `ladders` rejected are left out, as they are from its lists.
         rows = [row for row in frame_records(frame) if not (isinstance(row.get("rejected"), str) and "ladder" in row)]
     listed = list(rows)
@@ -314,12 +316,12 @@ def _as_tiered(rows: Any) -> Any:
     return list(tiered_rows(_as_records(listed, "row")))
 
 
-def _predictions(predictions: Any, by_question: QuestionIds | None) -> PredictionFile:
+def _read_prediction_file(predictions: Any, by_question: QuestionIds | None) -> PredictionFile:
     if isinstance(predictions, PredictionFile):
         return predictions
     if isinstance(predictions, Path | str):
         return read_predictions(predictions, by_question=by_question)
-    if (frame := frame_of(predictions)) is not None:
+    if (frame := narwhals_frame(predictions)) is not None:
         predictions = frame_records(frame)
     elif isinstance(predictions, Mapping):
         key = "id" if by_question is None else "question"
@@ -336,15 +338,15 @@ def _as_records(rows: Iterable[Mapping[str, Any]], what: str, *, is_flat: bool =
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
             raise UsageError(f"{what} {number} is a {type(row).__name__}; expected a mapping, as a row of a file")
-        cells = ((name, _cell(value)) for name, value in row.items())
+        cells = ((name, _as_file_value(value)) for name, value in row.items())
         data = {name: value for name, value in cells if not (_is_missing(value) or (is_flat and value is None))}
         columns = tuple(map(str, row)) if is_flat else ()  # so that messages call an empty cell empty
         yield Record(source=f"{what} {number}", data=data, columns=columns)
 
 
-def _cell(value: Any) -> Any:
+def _as_file_value(value: Any) -> Any:
     """A value as in a file: pandas turns a column of whole numbers into floats where one is missing."""
-    value = _as_list(value)
+    value = _arrays_as_lists(value)
     # Beyond EXACT a float is no certain whole number.
     if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT:
         return int(value)
@@ -360,7 +362,7 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _as_list(value: Any) -> Any:
+def _arrays_as_lists(value: Any) -> Any:
     """The list of an array: pandas reads columns of lists from Parquet as arrays."""
     numpy = sys.modules.get("numpy")
     if numpy is None:
@@ -368,8 +370,8 @@ def _as_list(value: Any) -> Any:
     if isinstance(value, numpy.ndarray | numpy.generic):
         value = value.tolist()
     if isinstance(value, list):
-        return [_as_list(item) for item in value]
-    return {name: _as_list(item) for name, item in value.items()} if isinstance(value, dict) else value
+        return [_arrays_as_lists(item) for item in value]
+    return {name: _arrays_as_lists(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 def _level_names(level: Any) -> Sequence[str]:
@@ -392,7 +394,7 @@ def _level_list(levels: Any) -> Sequence[Any]:
             levels = json.loads(levels)
         except ValueError as error:
             raise MatcherError(f"levels are no JSON ({error}); {_LEVELS}") from error
-    if not isinstance(listed := _as_list(levels), list | tuple):
+    if not isinstance(listed := _arrays_as_lists(levels), list | tuple):
         raise MatcherError(f"levels are a {type(levels).__name__}; {_LEVELS}")
     return listed
 
@@ -407,7 +409,7 @@ def _resolve_matcher(given: Matcher | str, language: str | None) -> Matcher:
 # DataFrames, by narwhals.
 
 
-def frame_of(given: Any) -> Any:
+def narwhals_frame(given: Any) -> Any:
     """The value as a DataFrame of narwhals where it is one of any library, else None."""
     if given is None or isinstance(given, str | Path | Mapping | Sequence):
         return None  # plain types need no import of narwhals
@@ -426,7 +428,7 @@ def frame_records(frame: Any) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in rows]
 
 
-def frame_with(frame: Any, places: Sequence[int], columns: Mapping[str, Sequence[Any]], snapshot: str) -> Any:
+def frame_with_columns(frame: Any, places: Sequence[int], columns: Mapping[str, Sequence[Any]], snapshot: str) -> Any:
     """The rows at `places` with `columns` added to their own, as a frame of the same library.
 
     pandas keeps its index, and objects as they are; elsewhere a list of objects becomes JSON text, as in CSV.
@@ -440,13 +442,13 @@ def frame_with(frame: Any, places: Sequence[int], columns: Mapping[str, Sequence
         return table
     import narwhals
 
-    def cell(value: Any) -> Any:
+    def frame_cell(value: Any) -> Any:
         is_plain = not isinstance(value, list) or all(isinstance(item, str) for item in value)
         return value if is_plain else json_text(value)
 
     columns = {**columns, SNAPSHOT: [snapshot] * len(places)}
     series = [
-        narwhals.new_series(name, list(map(cell, values)), backend=frame.implementation)
+        narwhals.new_series(name, list(map(frame_cell, values)), backend=frame.implementation)
         for name, values in columns.items()
     ]
     return frame[list(places)].with_columns(*series).to_native()

@@ -87,7 +87,7 @@ def _row(one: DeclaredSetting) -> str:
 
 
 def _usage(one: DeclaredSetting) -> str:
-    name = one.setting.name(one.field)
+    name = one.setting.command_line_name(one.field)
     name += "..." if one.many and not name.endswith("...") else ""
     return name if one.default is ... else f"[{name}]"
 
@@ -95,8 +95,8 @@ def _usage(one: DeclaredSetting) -> str:
 def _named(one: DeclaredSetting) -> str:
     setting = one.setting
     if setting.positional:
-        return f"`{setting.name(one.field)}`"
-    names = (setting.flag or setting.name(one.field)).split("/")
+        return f"`{setting.command_line_name(one.field)}`"
+    names = (setting.flag or setting.command_line_name(one.field)).split("/")
     value = "" if one.type is bool else f" {setting.metavar or _placeholder(one)}"
     return ", ".join(f"`{_cell(name + value)}`" for name in (*names, *([setting.short] if setting.short else [])))
 

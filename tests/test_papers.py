@@ -21,7 +21,7 @@ ROW = re.compile(
 def check(command: str) -> None:
     _, *words = shlex.split(command)
     verb = next(known for known in (" ".join(words[:2]), words[0]) if known in VERBS)
-    settings = {one.setting.name(one.field): one for one in settings_of(command_class(verb))}
+    settings = {one.setting.command_line_name(one.field): one for one in settings_of(command_class(verb))}
     for at, word in enumerate(words):
         if not word.startswith("--") or word == "--json":  # which every command has that makes something
             continue

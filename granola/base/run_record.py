@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from granola import __version__
-from granola.base.terminal_lines import visible
+from granola.base.terminal_lines import escape_controls
 from kg.base.files import atomic_path, sha256_of, writable
 
 SUFFIX = ".run.json"
@@ -88,7 +88,7 @@ def write_run_record(
     removed: no output is left without its record.
     """
 
-    def name(path: Path | str) -> str:
+    def recorded_name(path: Path | str) -> str:
         return Path(path).name if is_published and "://" not in str(path) else str(path)
 
     path = Path(f"{out}{SUFFIX}")
@@ -98,9 +98,10 @@ def write_run_record(
             "command": command,
             "arguments": {key: str(value) if isinstance(value, Path) else value for key, value in arguments.items()},
             "inputs": [
-                {"path": name(given), "sha256": sha256_of(given) if Path(given).is_file() else None} for given in inputs
+                {"path": recorded_name(given), "sha256": sha256_of(given) if Path(given).is_file() else None}
+                for given in inputs
             ],
-            "output": {"path": name(out), "sha256": sha256_of(out)},
+            "output": {"path": recorded_name(out), "sha256": sha256_of(out)},
             "versions": {
                 "granola-ladders": __version__,
                 "python": platform.python_version(),
@@ -139,4 +140,4 @@ def record_of(out: Path | str) -> Mapping[str, Any]:
 @cache
 def _warn_of_ignored_record(path: Path, why: str) -> None:
     """Warn, once for each path, that a record is ignored."""
-    print(visible(f"granola: {path} is no run record and is ignored: {why}"), file=sys.stderr)
+    print(escape_controls(f"granola: {path} is no run record and is ignored: {why}"), file=sys.stderr)

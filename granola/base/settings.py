@@ -39,14 +39,14 @@ class Setting:
     folder: bool = False  # whether a folder is accepted in the place of the only file of rows in it
     advanced: bool = False
 
-    def name(self, field: str) -> str:
+    def command_line_name(self, field: str) -> str:
         """The name on a command line."""
         if self.positional:
             return self.metavar or field.upper()
         return (self.flag or "--" + field.strip("_").replace("_", "-")).partition("/")[0]
 
     @property
-    def allowed(self) -> str:
+    def allowed_range(self) -> str:
         """The allowed numbers in words; empty where all are."""
         if self.least is None:
             return ""
@@ -78,7 +78,7 @@ class DeclaredSetting:
         return tuple(self.type) if isinstance(self.type, type) and issubclass(self.type, StrEnum) else ()
 
 
-def fit(settings: Any) -> None:
+def check_and_convert(settings: Any) -> None:
     """Check every value of a new dataclass, and convert those given in another type than their field's.
 
     A text is accepted for a path or a choice, a single text for several. Raises UsageError for a value that is not
@@ -112,7 +112,7 @@ def command_line(verb: str, settings: Any, *, folders: bool = False) -> str:
             or value is None
         ):
             continue
-        name = declared.setting.name(declared.field)
+        name = declared.setting.command_line_name(declared.field)
         if value is False:  # the second of "--extend/--no-extend"
             name = (declared.setting.flag or name).rpartition("/")[2]
         for single in value if declared.many else (value,):
@@ -148,16 +148,16 @@ def _as_command_line_text(value: Any, *, folders: bool) -> str:
 def recorded_settings(settings: object, declaring: type) -> dict[str, Any]:
     """The settings declared by a class, as a run record lists them."""
     return {
-        declared.field.strip("_"): plain(getattr(settings, declared.field))
+        declared.field.strip("_"): setting_as_json(getattr(settings, declared.field))
         for declared in settings_of(declaring)
         if declared.setting.recorded
     }
 
 
-def plain(value: Any) -> Any:
+def setting_as_json(value: Any) -> Any:
     """The value of a setting in JSON."""
     if isinstance(value, tuple | list):
-        return [plain(part) for part in value]
+        return [setting_as_json(part) for part in value]
     return str(value) if isinstance(value, Path | StrEnum) else value
 
 
@@ -193,8 +193,7 @@ def _declared_setting(name: str, hint: Any, default: Any) -> DeclaredSetting:
 
 
 def _convert_to_type(declared: DeclaredSetting, value: Any, name: str) -> Any:
-    """The value converted to the type of its setting, where that is unambiguous: text to path or choice, int to float.
-    """
+    """The value converted to the type of its setting where that is certain: text to path or choice, int to float."""
     type_ = declared.type
     if declared.setting.folder and isinstance(value, str | Path):
         from abstraction.files.records import data_files
@@ -215,12 +214,12 @@ def _convert_to_type(declared: DeclaredSetting, value: Any, name: str) -> Any:
 
 def _check_value(declared: DeclaredSetting, value: Any) -> Any:
     setting, type_ = declared.setting, declared.type
-    name = setting.name(declared.field)
+    name = setting.command_line_name(declared.field)
     value = _convert_to_type(declared, value, name)
     # bool is a subclass of int, but True is no number.
     if isinstance(type_, type) and (not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool)):
         raise UsageError(f"{name} is {value!r}; expected {type_.__name__}")
     low, high = setting.least, setting.most
     if (low is not None and value < low) or (high is not None and value > high):
-        raise UsageError(f"{name} is {value}; allowed: {setting.allowed}")
+        raise UsageError(f"{name} is {value}; allowed: {setting.allowed_range}")
     return value

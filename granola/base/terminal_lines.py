@@ -20,7 +20,7 @@ COUNT = 8  # characters of a count, aligned right
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), *range(127, 160))}  # not tab and newline
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     """A text with control characters as `\\x1b`: those in rows and file names must not control a terminal."""
     return text if text.isprintable() else text.translate(_CONTROLS)
 
@@ -103,4 +103,4 @@ def show_lines(*parts: Part, file: TextIO | None = None) -> None:
     stream = file or sys.stdout
     lines = fit_lines(parts, shutil.get_terminal_size().columns if stream.isatty() else None)
     if lines:
-        print(*map(visible, lines), sep="\n", file=stream)
+        print(*map(escape_controls, lines), sep="\n", file=stream)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from abstraction.base.faults import RejectedRow, UnansweredRow
 from granola.base.settings import ADVANCED, Setting
-from granola.commands.messages import count, note, unanswered_line, warn_of_snapshot
+from granola.commands.messages import count, note, unanswered_rows_line, warn_of_snapshot_gaps
 from granola.commands.output import RowsCommand, RowsOutput, check_standard_input, open_model, writing_rows
 from granola.decoding.decision import (
     SAMPLES,
@@ -103,7 +103,7 @@ class Answer(RowsCommand, QuestionSettings):
         with writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
             unanswered: list[UnansweredRow] = []
             with ExitStack() as stack:
-                answerer = self._answerer(stack, output, asking, rule)
+                answerer = self._open_answerer(stack, output, asking, rule)
                 rows = read_unsampled_questions(
                     self.questions, relation=relation, limit=self.limit, on_reject=output.rejected.append,
                     on_unanswered=unanswered.append, shape=self.shape(), language=self.language,
@@ -118,9 +118,9 @@ class Answer(RowsCommand, QuestionSettings):
                     "end is no answer: allow more by ?max_tokens="
                 )
             if unanswered:
-                note(unanswered_line(len(unanswered)))
+                note(unanswered_rows_line(len(unanswered)))
             return output.finish(
-                _outcomes_line(output), source=", ".join(self.questions), relation=relation,
+                _answered_counts_line(output), source=", ".join(self.questions), relation=relation,
                 support=getattr(rule, "support", None), abstaining=asking.abstaining,
             )  # fmt: skip
 
@@ -143,7 +143,7 @@ class Answer(RowsCommand, QuestionSettings):
         abstaining = self.abstaining or default_abstaining(self.method)
         return rule, AnswerSettings(method=self.method, samples=self.samples, abstaining=abstaining, **spec.sampling)
 
-    def _answerer(
+    def _open_answerer(
         self, stack: ExitStack, output: RowsOutput, asking: AnswerSettings, rule: Method | None
     ) -> Answerer:
         """The answerer, whose snapshot and models stay open as long as `stack`."""
@@ -163,9 +163,7 @@ class Answer(RowsCommand, QuestionSettings):
             asked, asking, texts, aggregator=linked, rule=rule, language=self.language, drag_model=drag_model
         )
 
-    def _answer_rows(
-        self, answers: Iterator[Answered | RejectedRow], output: RowsOutput
-    ) -> Iterator[dict[str, Any]]:
+    def _answer_rows(self, answers: Iterator[Answered | RejectedRow], output: RowsOutput) -> Iterator[dict[str, Any]]:
         """Rows of predictions; questions without a response are rejected. Raises PredictionError if none has an
         answer.
         """
@@ -190,7 +188,7 @@ def _open_snapshot(where: str | None, language: str, stack: ExitStack, output: R
     if where is None:
         return None
     store = stack.enter_context(closing(open_store(where)))
-    warn_of_snapshot(store, language)
+    warn_of_snapshot_gaps(store, language)
     output.more["snapshot"] = store.manifest()["snapshot_id"]
     return store
 
@@ -258,7 +256,7 @@ class Aggregate(RowsCommand):
             output.more |= {"outcomes": dict(output.counts), "rejected": len(output.rejected)}
             support = getattr(rule, "support", None)
             source = ", ".join(self.samples)
-            return output.finish(_outcomes_line(output), source=source, support=support, abstaining=abstaining)
+            return output.finish(_answered_counts_line(output), source=source, support=support, abstaining=abstaining)
 
     def _guess_each_row(self) -> RowsOutput:
         """Guess each tiered row from the others. Raises PredictionError for a file without tiered rows."""
@@ -282,7 +280,7 @@ class Aggregate(RowsCommand):
 
             output.write(predictions())
             output.more["outcomes"] = dict(output.counts)
-            return output.finish(_outcomes_line(output), source=tiered, support=self.support)
+            return output.finish(_answered_counts_line(output), source=tiered, support=self.support)
 
     def _prediction_rows(
         self, output: RowsOutput, stack: ExitStack, store: Store | None, rule: Method | None, abstaining: Abstaining
@@ -291,7 +289,7 @@ class Aggregate(RowsCommand):
 
         rows = self._read_sample_rows(output)
         if rule is None:
-            decided = self._by_model(rows, output, stack, abstaining)
+            decided = self._decide_by_model(rows, output, stack, abstaining)
         else:
             decided = Aggregator(store, language=self.language).decide(rows, rule, on_reject=output.rejected.append)
         for row, decision in decided:
@@ -312,7 +310,7 @@ class Aggregate(RowsCommand):
         files = dict(zip(names_of_systems(self.samples), self.samples, strict=True))
         return read_systems(files, on_reject=reject)[: self.limit]
 
-    def _by_model(
+    def _decide_by_model(
         self, rows: Iterable[SampleRow], output: RowsOutput, stack: ExitStack, abstaining: Abstaining
     ) -> Iterator[tuple[SampleRow, Decision]]:
         from granola.decoding.methods import read_prompts
@@ -330,7 +328,7 @@ class Aggregate(RowsCommand):
                 output.rejected.append(answer)
 
 
-def _outcomes_line(output: RowsOutput) -> str:
+def _answered_counts_line(output: RowsOutput) -> str:
     counts, total = output.counts, output.counts.total()
     bits = f"; {output.more['bits'] / total:.2f} bits a question" if output.more.get("bits") else ""
     return f"{count(total, 'question')}: {counts['answered']:,} answered, {counts['IDK']:,} IDK{bits}"

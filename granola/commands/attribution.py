@@ -94,13 +94,13 @@ class AttributionEvaluate(Command["VerdictsReport"]):
             if self.out is not None:
                 check_kind(self.out, "jsonl")
             rejected: list[RejectedRow] = []
-            samples = _labelled_samples([self.samples], rejected)
+            samples = _read_labelled_samples([self.samples], rejected)
             if self.limit is not None and self.limit < len(samples):
                 # Sorted: the drawn samples keep the order of the file.
                 drawn = sorted(random.Random(f"evaluate {self.seed}").sample(range(len(samples)), self.limit))
                 samples = [samples[at] for at in drawn]
-            rows, signatures = self._judge(opener, samples, _unanimous_labels(self.people, rejected))
-            told = self._score(rows, signatures, rejected)
+            rows, signatures = self._judge_samples(opener, samples, _read_unanimous_labels(self.people, rejected))
+            told = self._score_verdicts(rows, signatures, rejected)
             if self.out is not None:
                 write_records(rows, self.out, format="jsonl")
                 write_run_record(
@@ -109,7 +109,7 @@ class AttributionEvaluate(Command["VerdictsReport"]):
                 )  # fmt: skip
         return told
 
-    def _judge(
+    def _judge_samples(
         self, opener: EvaluatorOpener, samples: Sequence[AttributionSample], people: Mapping[str, str]
     ) -> tuple[list[dict[str, Any]], list[str]]:
         """The rows of every evaluator and sample, and the signatures of evaluators."""
@@ -137,7 +137,7 @@ class AttributionEvaluate(Command["VerdictsReport"]):
                 rows.append(verdict_row(name, sample, judged, facts, two_way=two_way, **more))
         return rows, signatures
 
-    def _score(
+    def _score_verdicts(
         self, rows: Sequence[dict[str, Any]], signatures: Sequence[str], rejected: list[RejectedRow]
     ) -> VerdictsReport:
         from granola.evidence.attribution.attribution_task import BY_PEOPLE
@@ -170,22 +170,22 @@ class AttributionEvaluate(Command["VerdictsReport"]):
         report_rejects(str(self.samples), result.rejected)
 
 
-def _samples_in(paths: Sequence[Path], rejected: list[RejectedRow]) -> Iterator[AttributionSample]:
+def _read_sample_files(paths: Sequence[Path], rejected: list[RejectedRow]) -> Iterator[AttributionSample]:
     from granola.evidence.attribution.attribution_task import read_samples
 
     return (sample for path in paths for sample in read_samples(path, on_reject=rejected.append))
 
 
-def _labelled_samples(paths: Sequence[Path], rejected: list[RejectedRow]) -> list[AttributionSample]:
+def _read_labelled_samples(paths: Sequence[Path], rejected: list[RejectedRow]) -> list[AttributionSample]:
     """The samples with a category or label. Raises UsageError where there is none."""
-    samples = [sample for sample in _samples_in(paths, rejected) if sample.supported is not None]
+    samples = [sample for sample in _read_sample_files(paths, rejected) if sample.supported is not None]
     if not samples:
         report_rejects(str(paths[0]), rejected)
         raise UsageError(f"{paths[0]}: no sample with a category or label")
     return samples
 
 
-def _unanimous_labels(paths: Sequence[Path], rejected: list[RejectedRow]) -> dict[str, str]:
+def _read_unanimous_labels(paths: Sequence[Path], rejected: list[RejectedRow]) -> dict[str, str]:
     """The category of each sample on which all people agree; "unclear" is ignored."""
     from granola.evidence.verdict_rows import read_verdicts
 
@@ -283,7 +283,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
             chosen = subset_in_paper_shares(samples, seed=self.seed) if self.shares == "paper" else samples
             built["sample left out: more of its kind than the paper's shares"] = len(samples) - len(chosen)
             # After the selection, so that no call is spent on samples that are dropped.
-            chosen, wording = self._reword(chosen, built)
+            chosen, wording = self._reword_with_note(chosen, built)
             made = {
                 "Snapshot": str(store.manifest()["snapshot_id"]),
                 "Command": command_line(self.verb, self),
@@ -311,7 +311,9 @@ class AttributionBuild(Command[Mapping[str, Any]]):
         if damaged := result["damaged"]:
             note(f"{count(damaged, 'row')} rejected; see rejected.jsonl there")
 
-    def _reword(self, samples: list[AttributionSample], built: Counter[str]) -> tuple[list[AttributionSample], str]:
+    def _reword_with_note(
+        self, samples: list[AttributionSample], built: Counter[str]
+    ) -> tuple[list[AttributionSample], str]:
         """The samples, reworded if a model is given, and the sentence about it for the card."""
         from abstraction.models.spec import open_entailment
         from granola.evidence.attribution.sample_texts import ModelWording
@@ -348,7 +350,7 @@ class AttributionAudit(Command[Mapping[str, Any]]):
 
         rejected: list[RejectedRow] = []
         counts: dict[str, Counter[str]] = {"citation": Counter(), "question": Counter()}
-        for item in coverage_sheet_items(_samples_in(self.files, rejected)):
+        for item in coverage_sheet_items(_read_sample_files(self.files, rejected)):
             counts[item["kind"]][item[COVERAGE.field]] += 1
         if not any(counts.values()):
             raise UsageError(f"{self.files[0]}: no sample with facts in it; name a file of granola attribution build")
@@ -389,7 +391,7 @@ class AttributionTrain(Command[Mapping[str, Any]]):
 
         rejected: list[RejectedRow] = []
         with writing(self.out / FILE, inputs=self.samples, force=self.force):
-            samples = _labelled_samples(self.samples, rejected)
+            samples = _read_labelled_samples(self.samples, rejected)
             evaluator = TrainedEvaluator.train(samples, seed=self.seed, entailment=self.entailment)
             evaluator.save(self.out)
             write_run_record(

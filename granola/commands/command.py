@@ -35,7 +35,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from granola.base.settings import fit, recorded_settings
+from granola.base.settings import check_and_convert, recorded_settings
 from granola.commands.command_list import verb_of
 from granola.commands.messages import note, print_json, report_rejects
 from granola.errors import BatchWritten
@@ -58,7 +58,7 @@ class Command(ABC, Generic[Result]):
 
     def __post_init__(self) -> None:
         """Convert and check every value."""
-        fit(self)
+        check_and_convert(self)
 
     @abstractmethod
     def run(self) -> Result:

@@ -16,7 +16,14 @@ from granola.base.run_record import write_run_record
 from granola.base.settings import Setting, command_line, recorded_settings
 from granola.base.terminal_lines import TextTable, count_table, show_lines
 from granola.commands.command import Command
-from granola.commands.messages import count, note, progress_counter, unanswered_line, warn_of_snapshot, watch_rows
+from granola.commands.messages import (
+    count,
+    note,
+    progress_counter,
+    unanswered_rows_line,
+    warn_of_misread_rows,
+    warn_of_snapshot_gaps,
+)
 from granola.commands.output import lock_output, open_model, writing
 from granola.commands.tiers import PhrasingSettings, ReviewSettings
 from granola.errors import UsageError
@@ -89,14 +96,14 @@ class DatasetModels(PhrasingSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WatchedFiles(QuestionFiles):
+class QuestionFilesWithWarnings(QuestionFiles):
     """Files of questions; rows that are probably not read as intended are reported on standard error."""
 
     decisions: Decisions = field(default_factory=dict)
 
     def read(self, on_reject: OnReject) -> Iterator[QARow]:
         """See `QuestionFiles.read`."""
-        return watch_rows(QuestionFiles.read(self, on_reject), self.language, self.decisions)
+        return warn_of_misread_rows(QuestionFiles.read(self, on_reject), self.language, self.decisions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +157,7 @@ class Dataset(Command["BuiltDataset"], QuestionSettings, DatasetModels, ReviewSe
         from abstraction.datasets.building import check_output_folder
 
         check_language(self.language)
-        questions = WatchedFiles(
+        questions = QuestionFilesWithWarnings(
             files=tuple(map(Path, self.expand_folders(self.qa))),
             relation=property_id(self.relation),
             limit=self.limit,
@@ -158,7 +165,7 @@ class Dataset(Command["BuiltDataset"], QuestionSettings, DatasetModels, ReviewSe
             language=self.language,
             decisions=self.read_review(),
         )
-        settings = self._settings(questions.decisions)
+        settings = self._dataset_settings(questions.decisions)
         self.check_models()
         # Before anything is written.
         for path in questions.files:
@@ -170,7 +177,7 @@ class Dataset(Command["BuiltDataset"], QuestionSettings, DatasetModels, ReviewSe
         with lock_output(self.out):
             return self._build(questions, settings)
 
-    def _settings(self, decisions: Decisions) -> DatasetSettings:
+    def _dataset_settings(self, decisions: Decisions) -> DatasetSettings:
         from abstraction.datasets.building import DatasetSettings
 
         steps = frozenset(STEPS) - frozenset(self.without)
@@ -199,7 +206,7 @@ class Dataset(Command["BuiltDataset"], QuestionSettings, DatasetModels, ReviewSe
             ExitStack() as stack,
             progress_counter("questions") as progress,
         ):
-            warn_of_snapshot(store, settings.language, questions.relation)
+            warn_of_snapshot_gaps(store, settings.language, questions.relation)
             phraser, scorer = self.open_models(stack, store, self.out, inputs, settings.language)
             built = build_dataset(
                 questions, store, self.out, settings=settings, phraser=phraser, scorer=scorer, force=self.force,
@@ -258,7 +265,7 @@ class Dataset(Command["BuiltDataset"], QuestionSettings, DatasetModels, ReviewSe
     def report_problems(self, result: BuiltDataset) -> None:
         """Report the rejected rows, and those without an answer of a model."""
         if result.unanswered:
-            note(unanswered_line(result.unanswered))
+            note(unanswered_rows_line(result.unanswered))
         if result.rejected:
             listed = self.out / "rejected.jsonl"
             note(f"{count(result.rejected, 'row')} rejected; listed in {listed}; the first: {result.first_reject}")

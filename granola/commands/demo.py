@@ -57,10 +57,10 @@ class Demo(Command["Systems"]):
 
         snapshot, tiers = str(self.out / "snapshot.sqlite"), str(self.out / "tiers.jsonl")
         self.out.mkdir(parents=True, exist_ok=True)
-        SnapshotBuild(sources=_announce("snapshot", "wikidata", snapshot), out=Path(snapshot), force=True).run()
-        made = Tiers(qa=_announce("ladders", "questions", tiers), snapshot=snapshot, out=tiers, force=True).run()
+        SnapshotBuild(sources=_bundled_path("snapshot", "wikidata", snapshot), out=Path(snapshot), force=True).run()
+        made = Tiers(qa=_bundled_path("ladders", "questions", tiers), snapshot=snapshot, out=tiers, force=True).run()
         items = {system: self.out / f"items-{system}.jsonl" for system in SYSTEMS}
-        predictions = [*(_announce("scores", f"predictions-{name}", str(path))[0] for name, path in items.items())]
+        predictions = [*(_bundled_path("scores", f"predictions-{name}", str(path))[0] for name, path in items.items())]
         systems = score_systems(tiers, predictions, ScoringSettings())
         for report, path, given in zip(systems.reports, items.values(), predictions, strict=True):
             with json_line_writer(path) as write:
@@ -92,10 +92,10 @@ class Demo(Command["Systems"]):
         return {"page": self.out / PAGE, "systems": result.reports}
 
 
-def _announce(doing: str, name: str, out: str) -> tuple[str]:
+def _bundled_path(activity: str, name: str, out: str) -> tuple[str]:
     """The path of a bundled file; announces on standard error what is made from it."""
     from granola.shortcuts import bundled
 
     path = bundled(name)
-    print(f"{doing:<9} {path.name} -> {out}", file=sys.stderr)
+    print(f"{activity:<9} {path.name} -> {out}", file=sys.stderr)
     return (str(path),)

@@ -108,7 +108,7 @@ class Experiment(Command[ExperimentDone]):
             missing = 0
             for number, (name, system) in enumerate(systems.items(), start=1):
                 # Outputs of an earlier run are reused only where all that determines them is unchanged.
-                if not _is_complete(system):
+                if not _is_up_to_date(system):
                     note(f"{name} ({number} of {len(systems)})")
                     made = system.run()
                     report_rejects(name, made.rejected, listed=made.listed)
@@ -162,7 +162,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
     systems: dict[str, Answer | Aggregate] = {}
     answers = out.parent / ANSWERS  # next to the folder: the answers outlive a deleted experiment
     try:
-        for name, settings in _combinations(table, models):
+        for name, settings in _named_combinations(table, models):
             predictions = str(out / f"{name}.jsonl")
             for asked in {"model", "aggregator"} & settings.keys():
                 if parse_model_spec(settings[asked]).kind != "replay":
@@ -178,7 +178,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
     return tiered, systems, {"lambda_" if key == "lambda" else key: value for key, value in scoring.items()}
 
 
-def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _named_combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The name and the settings of each distinct system: values that its method does not use make no further system."""
     from abstraction.models.spec import add_settings
 
@@ -224,7 +224,7 @@ def _command_lines(systems: Mapping[str, Answer | Aggregate]) -> dict[str, str]:
     return {name: command_line(system.verb, system) for name, system in systems.items()}
 
 
-def _is_complete(system: Answer | Aggregate) -> bool:
+def _is_up_to_date(system: Answer | Aggregate) -> bool:
     """Whether an earlier run completed this output: with these settings, prompts and inputs, and nothing rejected."""
     from abstraction.phrasing.prompting import signature_of
     from granola.decoding.methods import METHODS, read_prompts

@@ -98,7 +98,7 @@ class Generate(RowsCommand):
         if not samples:
             raise UsageError(f"{self.items} has no question with passages")
 
-        def ask(sample: GroundedSample) -> Request:
+        def request_of(sample: GroundedSample) -> Request:
             slots: dict[str, str | Sequence[str]] = {
                 "question": sample.question, "date": sample.question_date or "not given",
                 "passages": passage_lines(sample.passages),
@@ -107,7 +107,7 @@ class Generate(RowsCommand):
 
         with open_model(self.model, output.named_path, output.inputs) as model:
             output.more |= {"model": dict(model.identity), "prompts": signature_of(prompts, ANSWER)}
-            for sample, result in replies_of(samples, ask, model):
+            for sample, result in replies_of(samples, request_of, model):
                 answer, failed = (None, result.reason) if isinstance(result, Failure) else (result.text, None)
                 output.counts["unanswered" if failed else "written"] += 1
                 yield {"id": sample.id, "answer": answer, "failed": failed}
@@ -126,7 +126,7 @@ class Generate(RowsCommand):
         examples = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected))
         items = read_items(self.items, on_reject=rejected, limit=self.limit)
 
-        def ask(item: KnowledgeItem) -> Request:
+        def request_of(item: KnowledgeItem) -> Request:
             return Request(id=item.id, messages=generating_turns(prompt, item, examples), sampling=sampling)
 
         with open_model(self.model, output.named_path, output.inputs) as model:
@@ -134,7 +134,7 @@ class Generate(RowsCommand):
                 "model": dict(model.identity), "prompts": signature_of({self.target: prompt}, prompt.kind),
                 "examples": [item.id for item in examples],
             }  # fmt: skip
-            for item, result in replies_of(items, ask, model):
+            for item, result in replies_of(items, request_of, model):
                 if isinstance(result, Failure):
                     source, why = item.read_from or item.id, f"{result.reason}: {result.message}"
                     rejected(RejectedRow(source=source, reason=why, excerpt=excerpt(item.query), id=item.id))

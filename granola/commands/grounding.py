@@ -81,23 +81,23 @@ class GroundingJudge(RowsCommand):
             raise UsageError("--ask-deflection asks --model, which is not given")
         with writing_rows(self, self.out, inputs=[self.questions, self.given], force=self.force) as output:
             read = read_grounded(self.questions, on_reject=output.rejected.append)
-            pairs = self._pairs(output, {sample.id: sample for sample in read})
+            pairs = self._samples_with_answers(output, {sample.id: sample for sample in read})
             with ExitStack() as stack:
-                judge = self._judge(kind, output, stack)
+                judge = self._open_judge(kind, output, stack)
                 output.more |= {"judge": judge.signature()}
 
-                def rows() -> Iterator[dict[str, Any]]:
+                def verdict_rows() -> Iterator[dict[str, Any]]:
                     judged = judge.judge((sample, row.answer) for sample, row in pairs)
                     for (_, row), item in zip(pairs, judged, strict=True):
                         output.counts["judged" if not item.unjudged else "partly judged"] += 1
                         yield {**item.model_dump(mode="json"), "system": row.system or self.given.stem}
 
-                output.write(rows())
+                output.write(verdict_rows())
             counts = ", ".join(f"{number:,} {name}" for name, number in sorted(output.counts.items()))
             line = f"{count(len(pairs), 'answer')}: {counts}"
             return output.finish(line, Verbatim(f"judge {judge.signature()}"), source=str(self.given))
 
-    def _pairs(
+    def _samples_with_answers(
         self, output: RowsOutput, samples: Mapping[str, GroundedSample]
     ) -> list[tuple[GroundedSample, GivenAnswer]]:
         """The questions with their answers, as far as the user of the system sees them."""
@@ -105,14 +105,14 @@ class GroundingJudge(RowsCommand):
         from granola.evidence.grounding.answer_judging import GivenAnswer
         from granola.evidence.grounding.answer_text import cited_passages
 
-        def read(record: Record) -> GivenAnswer:
+        def read_answer(record: Record) -> GivenAnswer:
             row = GivenAnswer.of(record)
             if row.id not in samples:
                 raise SampleError("no question of this id")
             return row.model_copy(update={"answer": visible_text(row.answer)})
 
         pairs: list[tuple[GroundedSample, GivenAnswer]] = []
-        for row in without_rejected(read_each_once(read_records(self.given), read), output.rejected.append):
+        for row in without_rejected(read_each_once(read_records(self.given), read_answer), output.rejected.append):
             if len(pairs) == self.limit:
                 note(f"--limit: answers behind the first {count(len(pairs), 'answer')} of {self.given} are not judged")
                 break
@@ -136,7 +136,7 @@ class GroundingJudge(RowsCommand):
             note(f"{count(unknown.total(), 'citation')} of no passage of the question, counted as wrong: {often}")
         return pairs
 
-    def _judge(self, kind: str, output: RowsOutput, stack: ExitStack) -> AnswerJudge:
+    def _open_judge(self, kind: str, output: RowsOutput, stack: ExitStack) -> AnswerJudge:
 
         from granola.evidence.attribution.evaluators import EvaluatorOpener
         from granola.evidence.grounding import answer_judging

@@ -73,7 +73,7 @@ class VerdictsReport:
             if self.table.printed and self.table.table.note:
                 yield self.table.table.note
         else:
-            yield from self._scores()
+            yield from self._score_parts()
         for panel in self.panels:
             yield f"{panel.score} by {panel.across}"
             yield TextTable(
@@ -99,7 +99,7 @@ class VerdictsReport:
         yield from self.notes
         yield Verbatim(self.signature)
 
-    def _scores(self) -> Iterator[Part]:
+    def _score_parts(self) -> Iterator[Part]:
         for name, scores in self.report.items():
             lacking = ", ".join(f"{number:,} {what}" for what, number in self.unjudged.get(name, {}).items())
             yield f"{name}{f'; without a verdict that was asked for: {lacking}' if lacking else ''}"
@@ -199,14 +199,14 @@ class Verdicts(Command["VerdictsReport"]):
         with writing(self.out, inputs=self.judged, sides=[RECORD_SUFFIX, *sides], force=self.force):
             # Questions have no verdicts yet: only their counts can be reported.
             if self.figure in grounded_rows.QUESTION_FIGURES or grounded_rows.has_grounded_questions(self.judged[0]):
-                report = self._question_report(rejected)
+                report = self._question_counts_report(rejected)
             else:
                 settings = EstimateSettings(resamples=self.resamples, rules=self.rule)
                 given = VerdictRows.of(read_verdicts(self.judged, on_reject=rejected.append), settings)
                 report = self._verdicts_report(given)
             report = replace(report, files=files, rejected=rejected)
             if self.out is not None:
-                self._write(report, self.out)
+                self._write_output(report, self.out)
         return report
 
     def _check_options(self) -> None:
@@ -245,7 +245,7 @@ class Verdicts(Command["VerdictsReport"]):
         if table is not None and table.task != given.task.name:
             made_by = BY_NAME[table.task].made_by
             raise UsageError(f"{self.judged[0]} has no row of {made_by}, of which --table {self.table} is")
-        plan = self._axes_and_scores(given)
+        plan = self._figure_settings(given)
         for option, asked in (("--best", self.best), ("--correlate", self.correlate)):
             if asked and given.task.name != "knowledge":
                 raise UsageError(f"{option} is for knowledge texts: give the output of granola knowledge judge")
@@ -274,7 +274,7 @@ class Verdicts(Command["VerdictsReport"]):
             associations=knowledge_task.somers_d_of_score_pairs(given.rows) if self.correlate else (),
         )  # fmt: skip
 
-    def _axes_and_scores(self, given: VerdictRows) -> ItemFigure:
+    def _figure_settings(self, given: VerdictRows) -> ItemFigure:
         """The fields and scores to slice by: those of the figure, unless options name others."""
         from granola.evidence.verdict_rows import ItemFigure, published_figures
 
@@ -287,7 +287,7 @@ class Verdicts(Command["VerdictsReport"]):
         changed = {"x": self.by or plan.x, "y": self.score or plan.y, "longer_than": 0 if self.by else plan.longer_than}
         return plan.model_copy(update=changed)
 
-    def _question_report(self, rejected: list[RejectedRow]) -> VerdictsReport:
+    def _question_counts_report(self, rejected: list[RejectedRow]) -> VerdictsReport:
         """Counts of questions with passages, or a figure of them."""
         from granola.evidence.grounding import grounded_rows
 
@@ -302,7 +302,7 @@ class Verdicts(Command["VerdictsReport"]):
             panels=grounded_rows.question_panels(samples, self.figure) if self.figure is not None else (),
         )  # fmt: skip
 
-    def _write(self, report: VerdictsReport, out: Path) -> None:
+    def _write_output(self, report: VerdictsReport, out: Path) -> None:
         """Write the output in the format of its file ending, with its run record."""
         from granola.report.charts import estimates_csv, estimates_figure
 

@@ -94,7 +94,7 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
             if not items:
                 why = f": {output.rejected[0].source}: {output.rejected[0].reason}" if output.rejected else ""
                 raise UsageError(f"{self.items} has no text to judge{why}")
-            judge = self._judge(stack, output, words, items)
+            judge = self._open_judge(stack, output, words, items)
             blocks = (judge.judge(items[at : at + _BLOCK]) for at in range(0, len(items), _BLOCK))
             output.write(scored.to_json(judge.name) for block in blocks for scored in block)
             output.more |= {"judge": judge.identity, "judge_name": judge.name}
@@ -116,7 +116,7 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
             words[part] = word
         return words
 
-    def _judge(
+    def _open_judge(
         self, stack: ExitStack, output: RowsOutput, words: dict[str, str], items: Sequence[KnowledgeItem]
     ) -> Judge:
         from abstraction.models import spec

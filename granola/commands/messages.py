@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from granola.base.terminal_lines import visible
+from granola.base.terminal_lines import escape_controls
 from granola.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ _PLACE = re.compile(r"(?::\d{1,12}|\[\d{1,12}\])\Z")  # the place of a row in it
 
 def note(message: str) -> None:
     """Print one line on stderr."""
-    print(f"granola: {visible(message)}", file=sys.stderr)
+    print(f"granola: {escape_controls(message)}", file=sys.stderr)
 
 
-def count(number: int, one: str, many: str | None = None) -> str:
+def count(number: int, singular: str, plural: str | None = None) -> str:
     """`1 row`, `2 rows`, `1,000 entities`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def paired_test_line(test: Difference) -> str:
@@ -47,7 +47,7 @@ def paired_test_line(test: Difference) -> str:
     )
 
 
-def unanswered_line(number: int) -> str:
+def unanswered_rows_line(number: int) -> str:
     """A line on the rows left out because their dataset has no answer to them."""
     return f"{count(number, 'row')} left out: the dataset has no answer to {'it' if number == 1 else 'them'}"
 
@@ -66,7 +66,7 @@ def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed: Path |
         note(f"{', '.join([*named[:SHOWN], *more])}: {count(len(rejected), 'row')} rejected{where}")
 
 
-def warn_of_snapshot(store: Store, language: str, relation: str | None = None) -> None:
+def warn_of_snapshot_gaps(store: Store, language: str, relation: str | None = None) -> None:
     """Warn on stderr of what ladders from a snapshot will lack: in a language, in time, for a relation.
 
     Raises UsageError for a relation outside the relation table that no entity has.
@@ -94,7 +94,7 @@ def warn_of_snapshot(store: Store, language: str, relation: str | None = None) -
         note(f"relation {relation} has no row in the relation table: the ladder follows the answer's class alone")
 
 
-def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> Iterator[QARow]:
+def warn_of_misread_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> Iterator[QARow]:
     """Yield the rows; at their end warn on stderr of rows that are probably not read as intended.
 
     These name an unknown language, have a field whose name is almost that of a known one, have two fields of answers,
@@ -185,10 +185,10 @@ def json_of(value: Any) -> Any:
 
 
 @contextmanager
-def progress_counter(what: str) -> Iterator[Callable[[int], None]]:
+def progress_counter(unit: str) -> Iterator[Callable[[int], None]]:
     """A function that shows how many are done, on stderr where it is a terminal."""
     with phase_progress("") as show:
-        yield lambda done: show("", done, None, f"{done:,} {what}")
+        yield lambda done: show("", done, None, f"{done:,} {unit}")
 
 
 def with_progress(rows: Iterable[_Row]) -> Iterator[_Row]:
@@ -200,7 +200,7 @@ def with_progress(rows: Iterable[_Row]) -> Iterator[_Row]:
 
 
 @contextmanager
-def phase_progress(first: str) -> Iterator[Callable[[str, int, int | None, str], None]]:
+def phase_progress(first_phase: str) -> Iterator[Callable[[str, int, int | None, str], None]]:
     """A function that shows the phase, the number done, the total and the unit where stderr is a terminal."""
     # Progress bars would fill log files.
     if not sys.stderr.isatty():
@@ -212,7 +212,7 @@ def phase_progress(first: str) -> Iterator[Callable[[str, int, int | None, str],
     phase_shown, counted_shown = TextColumn("{task.description}"), TextColumn("{task.fields[counted]}")
     columns = (phase_shown, BarColumn(), counted_shown, TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(first, total=None, counted="")
+        task = bar.add_task(first_phase, total=None, counted="")
 
         def show(phase: str, done: int, total: int | None, counted: str) -> None:
             bar.update(task, description=phase, completed=done, total=total, counted=counted)

@@ -41,7 +41,7 @@ REJECTS_SUFFIX = ".rejects.jsonl"  # the side file with rejected rows
 CSV_RAW = "GRANOLA_CSV_RAW"  # environment variable; 1: no ' before texts that a spreadsheet takes for formulas
 
 
-def csv_raw() -> bool:
+def is_csv_raw() -> bool:
     """Whether CSV is written without the ' that protects texts from being read as formulas by a spreadsheet."""
     return os.environ.get(CSV_RAW, "") not in ("", "0")
 
@@ -112,12 +112,12 @@ def writing(
     check_outputs(out, inputs=given, sides=sides, force=force, asked=asked)
     with lock_output(out, asked=asked):
         check_outputs(out, inputs=given, sides=sides, force=force, asked=asked)  # written by another process meanwhile?
-        before = _stamp(out)
+        before = _file_identity(out)
         try:
             yield
         except (OSError, BatchWritten):
             # What the block wrote is not whole; a file that it has not written is the user's and stays.
-            if _stamp(out) != before:
+            if _file_identity(out) != before:
                 writable(out).unlink(missing_ok=True)
             raise
 
@@ -169,7 +169,7 @@ def _open_locked(lock: Path) -> int:
         os.close(handle)
 
 
-def _stamp(out: Path | str) -> tuple[int, int] | None:
+def _file_identity(out: Path | str) -> tuple[int, int] | None:
     """The identity of a file; a replaced or changed one has another."""
     found = Path(out).stat() if Path(out).exists() else None
     return found and (found.st_ino, found.st_mtime_ns)
@@ -181,7 +181,7 @@ def check_standard_input(inputs: Iterable[Path | str]) -> None:
         raise UsageError("standard input (-) is given twice, but can be read once only; name a file")
 
 
-def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | None:
+def write_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | None:
     """Write OUT.rejects.jsonl and return its path, or remove that of an earlier run where nothing was rejected.
 
     None for standard output.
@@ -223,16 +223,16 @@ class RowsOutput:
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Write all rows, with a counter on a terminal."""
-        self.write_with(lambda: write_records(with_progress(rows), self.out, csv_raw=csv_raw()))
+        self.write_with(lambda: write_records(with_progress(rows), self.out, csv_raw=is_csv_raw()))
 
     def write_with(self, write: Callable[[], int]) -> None:
         """Call `write`, which writes the rows and returns their number; then list the rejected rows."""
         try:
             self.written = write()
         except ForeseenError:  # where no row is usable, the list of rejected rows shows why
-            list_rejects(self.out, self.rejected)
+            write_rejects(self.out, self.rejected)
             raise
-        self.listed = list_rejects(self.out, self.rejected)
+        self.listed = write_rejects(self.out, self.rejected)
 
     def finish(self, *lines: Part, source: str, **resolved: Any) -> RowsOutput:
         """Write the run record, with `resolved` replacing given settings, and keep the lines to print."""
@@ -284,9 +284,7 @@ def writing_rows(
 
 
 @contextmanager
-def open_model(
-    word: str, out: Path | str | None, inputs: Iterable[Path | str]
-) -> Iterator[ChatModel]:
+def open_model(word: str, out: Path | str | None, inputs: Iterable[Path | str]) -> Iterator[ChatModel]:
     """The model of a specification, its answers stored in the file it names, else next to `out` (None: standard
     output).
 

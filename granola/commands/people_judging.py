@@ -17,7 +17,7 @@ from granola.base.settings import Setting
 from granola.base.terminal_lines import Part, TextTable, show_lines
 from granola.commands.command import Command
 from granola.commands.messages import count
-from granola.commands.output import RowsCommand, RowsOutput, csv_raw, writing, writing_rows
+from granola.commands.output import RowsCommand, RowsOutput, is_csv_raw, writing, writing_rows
 from granola.errors import UsageError
 from granola.scoring.shared_settings import Force, Out
 
@@ -78,7 +78,7 @@ class SheetsDraw(RowsCommand):
             drawn = annotation_sheets.draw_items(items, form, self.number, seed=self.seed)
             numbers = annotation_sheets.items_of_each_annotator(len(drawn), self.annotators, self.shared)
             for sheet, own in zip(sheets, numbers, strict=True):
-                annotation_sheets.write_sheet(drawn, form, sheet, only_numbers=own, raw=csv_raw())
+                annotation_sheets.write_sheet(drawn, form, sheet, only_numbers=own, raw=is_csv_raw())
             output.write(drawn)
             names = ", ".join(map(str, sheets))
             return output.finish(f"{count(len(drawn), 'item')} to judge in {names}", source=str(self.items))

@@ -15,8 +15,8 @@ from granola.base.run_record import record_of, write_run_record
 from granola.base.settings import Setting
 from granola.base.terminal_lines import TextTable, show_lines
 from granola.commands.command import Command
-from granola.commands.messages import count, note, report_rejects, warn_of_snapshot
-from granola.commands.output import csv_raw, lock_output, writing
+from granola.commands.messages import count, note, report_rejects, warn_of_snapshot_gaps
+from granola.commands.output import is_csv_raw, lock_output, writing
 from granola.commands.score import GroupSettings, ScoringSettings, SystemFiles, grouped_scores, score_systems
 from granola.decoding.decision import ResponseLanguage
 from granola.errors import UsageError
@@ -74,7 +74,7 @@ class Curve(Command["Curves"]):
         format = None if self.figure is None else figure_format(self.figure, "--figure")
         rejected: list[RejectedRow] = []
         with writing(self.figure, inputs=[self.samples, self.tiered], force=self.force, asked="--figure"):
-            outcomes = self._outcomes(rejected.append)
+            outcomes = self._outcomes_by_rule(rejected.append)
             curves = support_curves(outcomes)
             if self.figure is not None and format is not None:
                 panels = [
@@ -88,7 +88,7 @@ class Curve(Command["Curves"]):
             reaching = {rule: support_reaching(self.precision, of_rule) for rule, of_rule in outcomes.items()}
         return Curves(outcomes=outcomes, curves=curves, rejected=rejected, reaching=reaching)
 
-    def _outcomes(self, on_reject: OnReject) -> dict[str, Outcomes]:
+    def _outcomes_by_rule(self, on_reject: OnReject) -> dict[str, Outcomes]:
         from granola.decoding.response_aggregation import Aggregator
         from granola.decoding.samples import read_samples
         from granola.decoding.support_curve import support_outcomes
@@ -100,7 +100,7 @@ class Curve(Command["Curves"]):
         # The rules need no model, so that the curve is reproducible.
         rules = matcher("rules", language=self.language)
         with closing(open_store(self.snapshot)) as store:
-            warn_of_snapshot(store, self.language)
+            warn_of_snapshot_gaps(store, self.language)
             aggregator = Aggregator(store, language=self.language)
             outcomes = support_outcomes(rows, ladders, aggregator, rules, on_reject=on_reject)
         # No shared ids: the curve would be empty.
@@ -181,14 +181,14 @@ class Report(Command["DrawnReport"], GroupSettings, ScoringSettings):
             check_matplotlib()  # before scoring, which may take minutes
         arguments, inputs, more = dict(self.arguments()), [self.tiered], dict[str, Any]()
         with lock_output(self.out):
-            earlier = _check_folder(self.out, force=self.force)
+            earlier = _earlier_report_files(self.out, force=self.force)
             if self.predictions:
                 systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
-                groups = grouped_scores(systems, self, self, popular=True)
-                study = self._study(systems, groups)
-                rejected, files = systems.rejected, report_files(study, csv_raw=csv_raw())
+                groups = grouped_scores(systems, self, self, by_popularity=True)
+                study = self._make_study(systems, groups)
+                rejected, files = systems.rejected, report_files(study, csv_raw=is_csv_raw())
                 arguments |= {**self.resolved_settings(), "bins": groups.bins}
-                inputs += [*self.predictions, *map(str, self.page_views)]
+                inputs += [*self.predictions, *map(str, self.page_view_files)]
                 more["signatures"] = {report.system: str(report.signature) for report in systems.reports}
             else:
                 page, rejected = ladders_page(self.tiered)
@@ -198,7 +198,7 @@ class Report(Command["DrawnReport"], GroupSettings, ScoringSettings):
             write_run_record(self.out / PAGE, command=self.verb, arguments=arguments, inputs=inputs, more=more)
         return DrawnReport(page=self.out / PAGE, files=list(files), rejected=rejected)
 
-    def _study(self, systems: Systems, groups: GroupedScores) -> Study:
+    def _make_study(self, systems: Systems, groups: GroupedScores) -> Study:
         """Raises UsageError for a --colour that no prediction has."""
         from granola.report.score_page import rows_with_evidence
         from granola.report.study import Study
@@ -245,7 +245,7 @@ def ladders_page(tiered: str) -> tuple[str, list[RejectedRow]]:
     return render(rows, (), snapshot_of(tiered), title="GRANOLA ladders"), rejected
 
 
-def _check_folder(out: Path, *, force: bool) -> list[str]:
+def _earlier_report_files(out: Path, *, force: bool) -> list[str]:
     """The files of an earlier report in the folder, which may be replaced.
 
     Raises UsageError for a file, and for a folder with content other than an earlier report.

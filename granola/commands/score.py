@@ -24,8 +24,8 @@ from granola.commands.output import (
     RowsOutput,
     check_matcher,
     check_standard_input,
-    list_rejects,
     open_matcher,
+    write_rejects,
     writing,
     writing_rows,
 )
@@ -120,7 +120,7 @@ class ScoringSettings:
         return {**recorded_settings(self, ScoringSettings), "standard": standard}
 
 
-def _read_files(
+def _read_prediction_files(
     predictions: Sequence[str], rows: Sequence[TieredRow], settings: ScoringSettings
 ) -> list[PredictionFile]:
     """The predictions by their rows; notes where ids join questions that differ."""
@@ -165,7 +165,7 @@ def score_systems(
     check_standard_input([tiered, *predictions])
     read = read_tiered_file(tiered)
     report_rejects(tiered, read.rejected)
-    files = _read_files(predictions, read.rows, settings)
+    files = _read_prediction_files(predictions, read.rows, settings)
     how = ScoreSettings(
         lambda_=settings.lambda_, standard=settings.standard, resamples=settings.resamples,
         allow_missing=settings.allow_missing, workers=None,
@@ -230,7 +230,7 @@ class Score(Command["Systems"], ScoringSettings):
                     self.tiered, [self.predictions], self, out=self.out, keep_items=False,
                     on_item=lambda item: write(item.to_json()),
                 )  # fmt: skip
-            list_rejects(self.out, systems.rejected)
+            write_rejects(self.out, systems.rejected)
             report = systems.report
             more = {
                 "signature": str(report.signature),
@@ -292,20 +292,20 @@ class GroupSettings:
     ] = ()
 
     @property
-    def page_views(self) -> list[str]:
+    def page_view_files(self) -> list[str]:
         """The files of page views."""
         return [word for word in self.popularity if Path(word).is_file()]
 
 
 def grouped_scores(
-    systems: Systems, settings: GroupSettings, scoring: ScoringSettings, *, popular: bool
+    systems: Systems, settings: GroupSettings, scoring: ScoringSettings, *, by_popularity: bool
 ) -> GroupedScores:
     """The scores by the groups that the settings name; with `popular` also by the popularity of the question entity."""
     from granola.scoring.grouping import GroupedScores, Grouping, group_scores
 
     rows, fields = systems.rows, list(settings.popularity)
-    if popular:
-        rows, fields = with_popularity(rows, fields)
+    if by_popularity:
+        rows, fields = with_popularity_fields(rows, fields)
     groupings = [Grouping(field=name) for name in settings.by]
     groupings += [Grouping.in_bins(name) for name in fields]
     groups = {grouping: grouping.groups_of(rows) for grouping in groupings}
@@ -316,7 +316,7 @@ def grouped_scores(
     return GroupedScores(rows=rows, scores=scores)
 
 
-def with_popularity(
+def with_popularity_fields(
     rows: Sequence[TieredRow], popularity: Sequence[str]
 ) -> tuple[Sequence[TieredRow], list[str]]:
     """Return (rows, fields that measure popularity), where a file of page views is replaced by the field of its
@@ -367,7 +367,7 @@ class Compare(Command["ComparedSystems"], GroupSettings, ScoringSettings):
         if len(self.predictions) == 1:
             note("one system is compared with nothing: give a file of predictions for each system")
         systems = score_systems(self.tiered, self.predictions, self, keep_items=False)
-        groups = grouped_scores(systems, self, self, popular=bool(self.page_views))
+        groups = grouped_scores(systems, self, self, by_popularity=bool(self.page_view_files))
         differences = compare(systems.reports, metrics=metrics, resamples=self.resamples)
         # The least p is 1 / (permutations + 1), before the correction.
         if (needed := permutations_needed(len(systems.reports))) > self.resamples:
@@ -490,7 +490,7 @@ def _matched_lines(
                 yield read[1]
 
     # Verdicts come in the order of the rows, which are read ahead.
-    for outcome in _outcomes(valid_cases(), matcher, languages):
+    for outcome in _match_outcomes(valid_cases(), matcher, languages):
         record = waiting.popleft()
         shown = {name: str(record.data.get(name, "")) for name in ("id", "prediction")}
         if isinstance(outcome, Fault):
@@ -506,7 +506,7 @@ def _matched_lines(
             yield {**record.data, **verdict, **cut}
 
 
-def _outcomes(
+def _match_outcomes(
     rows: Iterator[MatchCase], matcher: Matcher, languages: Counter[str]
 ) -> Iterator[Verdict | Fault | str]:
     """For each row its verdict, a fault of the program, or the reason why a judge gave none."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from granola.base.settings import Setting
 from granola.commands.command import Command
-from granola.commands.messages import note, warn_of_snapshot
+from granola.commands.messages import note, warn_of_snapshot_gaps
 from granola.errors import GranolaError, UsageError
 from granola.scoring.shared_settings import Language, check_language
 from kg.base.packages import install_hint
@@ -79,9 +79,9 @@ class Serve(Command[None]):
         """Serve until a signal ends it. Raises UsageError, and GranolaError without the service's libraries."""
         from granola.shortcuts import build_sample
 
-        token = self._checked_token()
+        token = self._token_to_require()
         try:
-            from granola.service.server import bind, run
+            from granola.service.server import open_listening_socket, run_service
         except ImportError as error:
             raise GranolaError(f"{SERVICE_HELP} ({error.name} is missing)") from error
         logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="granola: %(message)s")
@@ -93,11 +93,11 @@ class Serve(Command[None]):
             accesses.addHandler(logging.StreamHandler(sys.stdout))
         with tempfile.TemporaryDirectory(prefix="granola-demo-") as folder:
             where = str(build_sample(folder)) if self.snapshot is None else self.snapshot
-            settings = self.settings(where, token)
+            settings = self.service_settings(where, token)
             with closing(open_store(where)) as store:  # a damaged snapshot is reported before workers are started
                 about = str(store.manifest()["snapshot_id"])[:8]
             # Bound before the workers start: a port in use is a plain error.
-            sock = bind(self.host, self.port)
+            sock = open_listening_socket(self.host, self.port)
             name = f"[{self.host}]" if ":" in self.host else self.host
             address = f"http://{name}:{sock.getsockname()[1]}"
             if not _is_loopback(self.host):
@@ -109,9 +109,9 @@ class Serve(Command[None]):
                 if self.dataset is not None:
                     note(f"the ladders of {self.dataset} are at {address}/dataset")
 
-            run(settings, sock, workers=self.workers, ready=announce_address)
+            run_service(settings, sock, workers=self.workers, ready=announce_address)
 
-    def _checked_token(self) -> str | None:
+    def _token_to_require(self) -> str | None:
         """The token that clients must send, None for none. Raises UsageError for one that HTTP cannot transmit, and for
         settings that exclude each other.
         """
@@ -134,7 +134,7 @@ class Serve(Command[None]):
             )
         return token
 
-    def settings(self, snapshot: str, token: str | None) -> ServiceSettings:
+    def service_settings(self, snapshot: str, token: str | None) -> ServiceSettings:
         """The settings in the form of the service. Raises RowError for an unreadable dataset."""
         from granola.commands.report import ladders_page
         from granola.service.limits import MIB, ServiceSettings
@@ -199,5 +199,5 @@ class Mcp(Command[None]):
 
         check_language(self.language)
         with closing(snapshot(self.snapshot)) as store:
-            warn_of_snapshot(store, self.language)
+            warn_of_snapshot_gaps(store, self.language)
             tool_server(store, language=self.language).run("stdio")

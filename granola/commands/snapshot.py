@@ -17,7 +17,7 @@ from granola.base.terminal_lines import Part, TextTable, Verbatim, show_lines
 from granola.commands.command import Command
 from granola.commands.messages import phase_progress, progress_counter
 from granola.commands.output import STANDARD, check_outputs, lock_output, writing
-from granola.commands.snapshot_build import SnapshotBuild, languages_of, left_out_lines
+from granola.commands.snapshot_build import SnapshotBuild, left_out_lines, parse_languages
 from granola.errors import UsageError
 from granola.scoring.shared_settings import Force
 from kg.errors import ExportError
@@ -62,13 +62,13 @@ def _manifest_lines(manifest: dict[str, Any]) -> Iterator[str]:
     counts = manifest["counts"]
     yield f"snapshot     {manifest['snapshot_id']}"
 
-    def counted_words(*names: str) -> str:
+    def counts_with_names(*names: str) -> str:
         return ", ".join(f"{counts[name]:,} {name}" for name in names)
 
-    yield f"entities     {counts['entities']:,} ({counted_words('items', 'properties')})"
-    ranks = counted_words("preferred", "normal", "deprecated")
-    yield f"statements   {counts['statements']:,} ({ranks}), {counted_words('qualifiers')}"
-    yield f"terms        {counted_words('labels', 'aliases', 'descriptions')}"
+    yield f"entities     {counts['entities']:,} ({counts_with_names('items', 'properties')})"
+    ranks = counts_with_names("preferred", "normal", "deprecated")
+    yield f"statements   {counts['statements']:,} ({ranks}), {counts_with_names('qualifiers')}"
+    yield f"terms        {counts_with_names('labels', 'aliases', 'descriptions')}"
     yield f"languages    {', '.join(manifest.get('languages') or ['all'])}"
     yield f"selection    {_selection_in_words(manifest.get('selection', {}))}"
     for source in manifest.get("sources", ()):
@@ -123,10 +123,10 @@ class SnapshotVerify(Command["Verification"]):
         if not is_address(self.snapshot):
             if self.against is not None:
                 raise UsageError("--against is for mirrors; 'granola snapshot diff' compares files")
-            return verify(self.snapshot, progress=_tell_check)
+            return verify(self.snapshot, progress=_show_check)
         if self.against is None:
             raise UsageError("a mirror is compared with the snapshot file that it was made from; name it as --against")
-        return verify_mirror(self.snapshot, self.against, sample=self.sample or None, progress=_tell_check)
+        return verify_mirror(self.snapshot, self.against, sample=self.sample or None, progress=_show_check)
 
     def show(self, result: Verification) -> None:
         """Print the problems, or that there are none."""
@@ -135,7 +135,7 @@ class SnapshotVerify(Command["Verification"]):
         show_lines(*(f"{self.snapshot}: {line}" for line in result.problems or [well]))
 
 
-def _tell_check(check: str) -> None:
+def _show_check(check: str) -> None:
     if sys.stderr.isatty():
         print(f"checking {check}", file=sys.stderr)
 
@@ -315,7 +315,7 @@ class SnapshotSpark(Command["TablesReport"]):
         """Decode the dumps."""
         from kg.export.parquet import REJECTS_SUFFIX, decode_dump
 
-        codes = languages_of(self.languages)
+        codes = parse_languages(self.languages)
         # The folder itself is checked by the library.
         check_outputs(Path(f"{self.out}{REJECTS_SUFFIX}"), inputs=self.sources, force=True)
         with lock_output(self.out):

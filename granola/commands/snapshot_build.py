@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from abstraction.base.properties import with_role
 from granola import __version__
 from granola.base.settings import Setting, command_line
-from granola.base.terminal_lines import visible
+from granola.base.terminal_lines import escape_controls
 from granola.commands.command import Command
-from granola.commands.messages import count, note, phase_progress, report_rejects, unanswered_line
+from granola.commands.messages import count, note, phase_progress, report_rejects, unanswered_rows_line
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_outputs, check_standard_input, lock_output
 from granola.errors import UsageError
 from granola.scoring.shared_settings import Force, QuestionSettings, check_language
@@ -90,15 +90,15 @@ class ScopeSettings:
 
         Raises SelectionError where nothing is selected.
         """
-        chosen = {*words(self.ids), *(entity_id for path in self.ids_from for entity_id in ids_in(path))}
-        names, named, rejected = self._names_and_ids_of_questions(shape)
+        chosen = {*split_values(self.ids), *(entity_id for path in self.ids_from for entity_id in ids_in(path))}
+        names, named, rejected = self._read_names_and_ids_of_questions(shape)
         chosen |= named
         followed = {
             prop
-            for word in words(self.along or ("ladder",))
+            for word in split_values(self.along or ("ladder",))
             for prop in (with_role("along") if word == "ladder" else (word,))
         }
-        classes = frozenset(words(self.instances_of))
+        classes = frozenset(split_values(self.instances_of))
         asked = self.ids or self.ids_from or self.qa or self.instances_of
         # A selection without entities is an error: an empty scope means everything.
         if asked and not (chosen or classes or any(map(normalise, names))):
@@ -112,13 +112,13 @@ class ScopeSettings:
             classes=classes,
             hops=self.hops,
             along=frozenset(followed) if self.hops else frozenset(),
-            excluded=frozenset(words(self.exclude_instances_of)),
+            excluded=frozenset(split_values(self.exclude_instances_of)),
             hub_limit=self.hub_limit,
             properties=self.properties,
         )
         return scope, len(rejected)
 
-    def _names_and_ids_of_questions(self, shape: RowShape | None) -> tuple[set[str], set[str], list[RejectedRow]]:
+    def _read_names_and_ids_of_questions(self, shape: RowShape | None) -> tuple[set[str], set[str], list[RejectedRow]]:
         """Return (names, ids, rejected rows) of the QA files."""
         names: set[str] = set()
         ids: set[str] = set()
@@ -134,7 +134,7 @@ class ScopeSettings:
                 ids.update(qid for qid in (*row.answer_qids, row.subject_qid) if qid)
             report_rejects("QA files", rejected)
             if unanswered:
-                note(f"QA files: {unanswered_line(len(unanswered))}")
+                note(f"QA files: {unanswered_rows_line(len(unanswered))}")
         return names, ids, rejected
 
 
@@ -209,20 +209,20 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
 
     def run(self) -> SnapshotBuilt:
         """Build. Raises UsageError for settings that the kind of source does not support."""
-        self._check()
+        self._check_settings()
         scope, bad_rows = self.scope(self.shape())
         # The tables of an export are taken as a whole.
         chosen = not scope.everything or self.limit or self.keep_partial or "all" not in self.languages
         if self.source_kind == "parquet" and chosen:
             raise UsageError("--from parquet takes all that was exported; leave selections and limits out")
-        languages = languages_of(self.languages)
+        languages = parse_languages(self.languages)
         with lock_output(self.out), phase_progress("opening") as show:
 
             def show_progress(state: Progress) -> None:
                 show(state.phase, state.bytes_read, state.bytes_total, f"{state.entities:,} entities")
 
             # Only a selection by questions and steps has ladders to complete.
-            build = self._build_completed if self.complete and self.qa and self.hops else self._build
+            build = self._build_with_entities_of_ladders if self.complete and self.qa and self.hops else self._build
             report = build(scope, languages, show_progress)
         return SnapshotBuilt(report=report, bad_rows=bad_rows)
 
@@ -242,7 +242,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         if manifest.get("time_aware") is False:
             lines.append("warning: truthy statements alone: no ranks and qualifiers, so what held when is not known")
         lines += left_out_lines(manifest.get("duplicates", 0), report)
-        print(*map(visible, lines), sep="\n", file=sys.stderr)
+        print(*map(escape_controls, lines), sep="\n", file=sys.stderr)
 
     def _build(
         self,
@@ -282,7 +282,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
             return other_sources.build_from_parquet(self.sources[0], target, force=force, progress=progress)
         return (other_sources.build_from_rdf if kind == "rdf" else build)(self.sources, target, **settings)
 
-    def _build_completed(
+    def _build_with_entities_of_ladders(
         self, scope: Scope, languages: list[str] | None, progress: Callable[[Progress], None]
     ) -> Report:
         """Build twice: the second snapshot also has the entities that making ladders from the first asked for."""
@@ -307,7 +307,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         wider = replace(scope, names=scope.names | asked.names, also=frozenset(likely))
         return self._build(wider, languages, progress)
 
-    def _check(self) -> None:
+    def _check_settings(self) -> None:
         check_standard_input(self.sources)
         if str(self.out) in (STANDARD, "."):
             raise UsageError("--out takes a file; a snapshot cannot be written to standard output")
@@ -331,9 +331,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
             raise UsageError(f"--from {kind} takes {SINGLE[kind]}, not {len(self.sources)}")
         # Ids are easily given as sources.
         if kind == "api" and self.sources and "://" not in self.sources[0]:
-            raise UsageError(
-                f"--from api takes another API's URL, not {self.sources[0]}; entities are named by --ids"
-            )
+            raise UsageError(f"--from api takes another API's URL, not {self.sources[0]}; entities are named by --ids")
 
 
 def left_out_lines(duplicates: int, report: Report | TablesReport) -> Iterator[str]:
@@ -345,16 +343,16 @@ def left_out_lines(duplicates: int, report: Report | TablesReport) -> Iterator[s
         yield f"rejected: {reasons}; listed in {report.rejects_path}"
 
 
-def words(given: Iterable[str]) -> list[str]:
+def split_values(given: Iterable[str]) -> list[str]:
     """The values of options that accept several, separated by commas or given repeatedly."""
     return [word for text in given for word in re.split(r"[,\s]+", text) if word]
 
 
-def languages_of(given: Iterable[str]) -> list[str] | None:
+def parse_languages(given: Iterable[str]) -> list[str] | None:
     """The codes of `--languages`, None for all. Raises UsageError for no code, and for an empty list: no entity would
     have a name.
     """
-    codes = words(given)
+    codes = split_values(given)
     if not codes:
         raise UsageError("--languages names no language; give codes as in en,de, or all")
     if "all" in codes:

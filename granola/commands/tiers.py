@@ -14,15 +14,22 @@ from abstraction.base.faults import OnReject
 from abstraction.errors import RowError
 from abstraction.files.writing import format_of, json_line
 from granola.base.settings import Setting
-from granola.base.terminal_lines import Part, visible
+from granola.base.terminal_lines import Part, escape_controls
 from granola.commands.command import Command
-from granola.commands.messages import count, note, unanswered_line, warn_of_snapshot, watch_rows, with_progress
+from granola.commands.messages import (
+    count,
+    note,
+    unanswered_rows_line,
+    warn_of_misread_rows,
+    warn_of_snapshot_gaps,
+    with_progress,
+)
 from granola.commands.output import (
     REJECTS_SUFFIX,
     RowsCommand,
     RowsOutput,
     check_standard_input,
-    csv_raw,
+    is_csv_raw,
     open_model,
     writing,
     writing_rows,
@@ -261,13 +268,13 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             output.inputs = [*self.expand_folders(self.qa), self.snapshot]
             coverage = Coverage()
             with closing(open_store(self.snapshot)) as store, ExitStack() as stack:
-                ladders = self._ladders(store, relation, output)
+                ladders = self._make_ladders(store, relation, output)
                 phrasing = None
                 if self.phrase is not None:
                     model = stack.enter_context(open_model(self.phrase, output.named_path, output.inputs))
                     phrasing = PhrasingRun(self.phraser(model, store, self.language), output.named_path)
                     ladders = phrasing.rows(ladders, on_reject=output.rejected.append)
-                self._write(coverage.watch(ladders), output, kind)
+                self._write_rows(coverage.watch(ladders), output, kind)
                 output.more["snapshot"] = str(store.manifest()["snapshot_id"])
             fingerprint = settings_fingerprint() if self.linker == "question" else None
             # The reason up to the colon: what follows names the single row.
@@ -288,21 +295,21 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
     def report_problems(self, result: RowsOutput) -> None:
         """Report the rejected rows, and the number of rows without an answer."""
         if unanswered := result.counts.get("unanswered"):
-            note(unanswered_line(unanswered))
+            note(unanswered_rows_line(unanswered))
         super().report_problems(result)
 
-    def _ladders(self, store: Store, relation: str | None, output: RowsOutput) -> Iterator[TieredRow]:
+    def _make_ladders(self, store: Store, relation: str | None, output: RowsOutput) -> Iterator[TieredRow]:
         from abstraction.files.rows import read_questions
         from abstraction.linking.review import with_decided_qids
         from abstraction.maker.pipeline import make_ladders
 
-        warn_of_snapshot(store, self.language, relation)
+        warn_of_snapshot_gaps(store, self.language, relation)
         decisions = self.read_review()
         asked = read_questions(
             self.expand_folders(self.qa), relation=relation, limit=self.limit, on_reject=output.rejected.append,
             on_unanswered=lambda row: output.counts.update(["unanswered"]), shape=self.shape(), language=self.language,
         )  # fmt: skip
-        questions = watch_rows((with_decided_qids(row, decisions) for row in asked), self.language, decisions)
+        questions = warn_of_misread_rows((with_decided_qids(row, decisions) for row in asked), self.language, decisions)
         how: dict[str, Any] = {"language": self.language, "linker": self.linker, "on_reject": output.rejected.append}
         if self.spark is None:
             ladders = make_ladders(questions, store, **how)
@@ -314,7 +321,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             ladders = ladders_on_spark(questions, self.snapshot, master=master, **how)
         return self.apply_review(ladders, store, decisions, self.language)
 
-    def _write(self, rows: Iterator[TieredRow], output: RowsOutput, kind: str | None) -> None:
+    def _write_rows(self, rows: Iterator[TieredRow], output: RowsOutput, kind: str | None) -> None:
         from abstraction.files.rows import write_tiered
 
         def rows_or_error() -> Iterator[TieredRow]:
@@ -323,7 +330,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             if first is None:
                 # The error gives the reason why no row is left.
                 unanswered, rejected = output.counts["unanswered"], output.rejected
-                why = f": {unanswered_line(unanswered)}" if unanswered else ""
+                why = f": {unanswered_rows_line(unanswered)}" if unanswered else ""
                 if rejected:
                     beside = f"; listed in {output.named_path}{REJECTS_SUFFIX}" if output.named_path is not None else ""
                     place = f"{rejected[0].source}: {rejected[0].reason}"
@@ -332,7 +339,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             yield first
             yield from rows
 
-        how: dict[str, Any] = {"format": kind, "csv_raw": csv_raw(), "as_granola_eq": self.format == "granola-eq"}
+        how: dict[str, Any] = {"format": kind, "csv_raw": is_csv_raw(), "as_granola_eq": self.format == "granola-eq"}
         output.write_with(lambda: write_tiered(with_progress(rows_or_error()), self.out, **how))
 
 
@@ -379,7 +386,7 @@ class Ladder(Command["tuple[TieredRow, Sequence[str]]"]):
             subject_qid=parse_qid_setting(self.subject_qid, "--subject-qid"),
         )
         with closing(open_store(self.snapshot)) as store:
-            warn_of_snapshot(store, self.language, relation)
+            warn_of_snapshot_gaps(store, self.language, relation)
             (answer,) = row.answer_qids
             given = [qid for qid in (answer, row.subject_qid) if qid is not None]
             # Without labels and statements: only their existence is asked.
@@ -404,9 +411,9 @@ class Ladder(Command["tuple[TieredRow, Sequence[str]]"]):
         # rich would assume 80 characters for a pipe.
         screen = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
         row, doubts = result
-        screen.print(_tree(row))
+        screen.print(_ladder_tree(row))
         for line in doubts:
-            screen.print(visible(line), style="dim", markup=False)
+            screen.print(escape_controls(line), style="dim", markup=False)
 
     def json_result(self, result: tuple[TieredRow, Sequence[str]]) -> Any:
         """The row."""
@@ -417,7 +424,7 @@ def _is_question(text: str) -> bool:
     return text.rstrip().endswith(("?", "？", "؟"))  # also in Chinese and Arabic script
 
 
-def _tree(row: TieredRow) -> Tree:
+def _ladder_tree(row: TieredRow) -> Tree:
     from rich.text import Text
     from rich.tree import Tree
 
@@ -426,13 +433,15 @@ def _tree(row: TieredRow) -> Tree:
 
     entity = row.question_entity or {}
     asked = " ".join(filter(None, (row.relation, entity.get("text"), entity.get("qid"))))
-    root = Tree(Text.assemble((visible(row.question), "bold"), (visible(f"  {asked}") if asked else "", "dim")))
+    root = Tree(
+        Text.assemble((escape_controls(row.question), "bold"), (escape_controls(f"  {asked}") if asked else "", "dim"))
+    )
     for number, level in enumerate(row.levels, 1):
         branch = root.add(Text(f"level {number}" + (", the answer" if number == 1 else ""), style="cyan"))
         for tier in level.tiers:
             leaf = branch.add(_tier_heading(tier))
             for evidence in tier.evidence:
-                leaf.add(Text(visible(evidence_line(evidence)), style="dim"))
+                leaf.add(Text(escape_controls(evidence_line(evidence)), style="dim"))
     if row.abstained:
         why = REASONS.get(row.abstained, "")
         root.add(Text(f"abstained: {row.abstained}" + (f": {why}" if why else ""), style="yellow"))
@@ -442,15 +451,15 @@ def _tree(row: TieredRow) -> Tree:
 def _tier_heading(tier: Tier) -> Text:
     from rich.text import Text
 
-    text = Text(visible(tier.text), style="bold")
+    text = Text(escape_controls(tier.text), style="bold")
     if tier.language is not None:
         text.append(f" [{tier.language}]", style="not bold yellow")
     if tier.qid:
-        text.append(visible(f" {tier.qid}"), style="not bold dim")
+        text.append(escape_controls(f" {tier.qid}"), style="not bold dim")
     if tier.bits is not None:
         text.append(f" {tier.bits:.1f} bits", style="not bold dim")
     if tier.aliases:
         more = len(tier.aliases) - SHOWN_ALIASES
         shown = ", ".join(tier.aliases[:SHOWN_ALIASES]) + (f" and {more} more" if more > 0 else "")
-        text.append(visible(f"  also: {shown}"), style="not bold dim")
+        text.append(escape_controls(f"  also: {shown}"), style="not bold dim")
     return text

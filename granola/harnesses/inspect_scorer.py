@@ -12,7 +12,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from granola.harnesses.grading import questions, scores_of_verdict
+from granola.harnesses.grading import harness_questions, scores_of_verdict
 from granola.matching import in_language
 from granola.matching import matcher as named
 from granola.scoring.metrics import LAMBDA, Standard
@@ -35,7 +35,7 @@ def granola_dataset(tiered: Path | str, prompt: str = "{question}", standard: St
                 "language": row.language,
             },
         )
-        for row in questions(tiered, standard)
+        for row in harness_questions(tiered, standard)
     ]
     return MemoryDataset(samples, name=Path(tiered).stem)
 

@@ -70,7 +70,7 @@ class AgentTools:
         self._reviewer = Reviewer(store, language=language)
         self._aggregator = Aggregator(store, language=language)
 
-    def _row(self, question: str, answer: str, qid: str | None = None) -> TieredRow:
+    def _ladder_row(self, question: str, answer: str, qid: str | None = None) -> TieredRow:
         return ladder(question, answer, self._store, answer_qid=qid, language=self._language)
 
     async def ladder(self, question: str, answer: str, qid: str | None = None) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class AgentTools:
 
         Give the answer's item as `qid` (such as Q90, from `link`) where its name may mean several.
         """
-        row = self._row(question, answer, qid)
+        row = self._ladder_row(question, answer, qid)
 
         def tier_as_json(tier: Tier) -> dict[str, Any]:
             evidence = [evidence_line(step) for step in tier.evidence]
@@ -93,7 +93,7 @@ class AgentTools:
         # Properties may have the name, too, but are no answers.
         ids = list(dict.fromkeys(match.id for match in found if match.id.startswith("Q")))[:MOST_FOUND]
         # Without an item of that name there is nothing to link.
-        meant = self._row(question, name).links[0] if question and ids else {}
+        meant = self._ladder_row(question, name).links[0] if question and ids else {}
         return {
             "meant": meant.get("qid"),
             "confidence": meant.get("confidence"),
@@ -106,7 +106,7 @@ class AgentTools:
         `qid` as for `ladder`. Where `no_coarser_answer` says why there is one level alone, a coarser prediction that
         is right is null too.
         """
-        row = self._row(question, answer, qid)
+        row = self._ladder_row(question, answer, qid)
         verdict = match(prediction, row)
         level = None if verdict.level is None else row.levels[verdict.level - 1].tiers[0].text
         told = {"level": verdict.level, "of_levels": len(row.levels), "says": level, "rule": verdict.rule}

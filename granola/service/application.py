@@ -1,4 +1,4 @@
-"""The application: routes over the library, problems for errors, snapshot and version with every answer."""
+"""The application: the routes and pages of the service, and the threads that do their work."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from granola.service.problems import MEDIA_TYPE, HTTPProblem, problem_of
 from granola.service.routes import Routes
 from granola.service.schemas import LadderRequest
 from granola.service.service_figures import Metrics
-from granola.service.snapshots import Context, Generation, Snapshots, SnapshotSession, Workroom
+from granola.service.snapshots import ServedSnapshot, Snapshots, SnapshotSession, WorkContext, WorkThread
 
 T = TypeVar("T")
-_TELL_SECONDS = 10.0
+_LOG_INTERVAL_SECONDS = 10.0
 log = logging.getLogger("granola.service")
 _PROBLEM = {
     "description": "Not answered: `code` says why, `detail` what to do. After 503 ask again in `Retry-After` seconds.",
@@ -34,72 +34,77 @@ _PROBLEM = {
 class Service:
     """The snapshot, the threads for work that needs none, and the figures.
 
-    `bench` matches, `reading` reads large bodies, `scoring` scores files.
+    `matching` matches predictions, `reading` reads large bodies, `scoring` scores files.
     """
 
-    bench: Workroom[Context]
-    reading: Workroom[Context]
-    scoring: Workroom[Context]
+    matching: WorkThread[WorkContext]
+    reading: WorkThread[WorkContext]
+    scoring: WorkThread[WorkContext]
 
     def __init__(self, settings: ServiceSettings, metrics: Metrics) -> None:
         self.settings = settings
         self.snapshots = Snapshots(settings)
         self.metrics = metrics
-        self.batches = 0  # that are being answered
+        self.batches = 0  # batches that are being answered
         self._logged_at: dict[str, float] = {}
 
-    def open_rooms(self) -> None:
-        """Start the threads that need no snapshot."""
-        self.bench = Workroom("bench", Context, most=self.settings.waiting)
-        self.reading = Workroom("reading", Context, most=self.settings.waiting)
-        self.scoring = Workroom("scoring", Context, most=self.settings.batches)
+    def start_work_threads(self) -> None:
+        """Start the threads for work that needs no snapshot."""
+        self.matching = WorkThread("matching", WorkContext, most=self.settings.waiting)
+        self.reading = WorkThread("reading", WorkContext, most=self.settings.waiting)
+        self.scoring = WorkThread("scoring", WorkContext, most=self.settings.batches)
 
-    async def read(self, work: Callable[[], T], *, seconds: float) -> T:
-        """The result of a large read, in a thread of its own."""
+    async def run_large_read(self, work: Callable[[], T], *, seconds: float) -> T:
+        """Return the result of `work`, run in the thread that reads large bodies."""
         return await self.reading.run(lambda _: work(), seconds=seconds)
 
-    async def made(self, language: str, work: Callable[[SnapshotSession], Mapping[str, Any]]) -> Response:
-        """The answer whose JSON a piece of work with the snapshot makes.
+    async def answer_from_snapshot(
+        self, language: str, work: Callable[[SnapshotSession], Mapping[str, Any]]
+    ) -> Response:
+        """Return the response with the JSON of `work`, run in the thread of the current snapshot.
 
-        Raises HTTPProblem for a language that the snapshot has nothing in.
+        Raises HTTPProblem for a language without names in the snapshot and without rules.
         """
 
         def json_of_work(session: SnapshotSession) -> bytes:
             session.check_language(language)
             return json_line(work(session))
 
-        generation = self.snapshots.current
-        return self.answer(await generation.run(json_of_work), generation)
+        served = self.snapshots.current
+        return self.json_response(await served.run(json_of_work), served)
 
-    async def ladder(self, generation: Generation, asked: LadderRequest) -> TieredRow:
-        """The ladder, counted. Raises HTTPProblem for a language that the snapshot has nothing in."""
+    async def ladder(self, served: ServedSnapshot, asked: LadderRequest) -> TieredRow:
+        """Return the row with its ladder, and count it in the metrics.
+
+        Raises HTTPProblem for a language without names in the snapshot and without rules.
+        """
 
         def make(session: SnapshotSession) -> TieredRow:
             session.check_language(asked.language)
             return session.ladder(asked.row, asked.language, asked.linker)
 
-        row = await generation.run(make)
-        self.laddered(row)
+        row = await served.run(make)
+        self.count_ladder(row)
         return row
 
-    def answer(self, body: bytes, generation: Generation) -> Response:
-        """An answer in JSON that names its snapshot."""
-        return Response(body, headers={SNAPSHOT_HEADER: generation.snapshot_id}, media_type="application/json")
+    def json_response(self, body: bytes, served: ServedSnapshot) -> Response:
+        """A JSON response with the id of its snapshot in a header."""
+        return Response(body, headers={SNAPSHOT_HEADER: served.snapshot_id}, media_type="application/json")
 
-    def laddered(self, row: TieredRow) -> None:
-        """Count a ladder: whole, or why there is none."""
+    def count_ladder(self, row: TieredRow) -> None:
+        """Count a ladder in the metrics, by the code of its abstention or as whole."""
         self.metrics.count("granola_ladders_total", "outcome", row.abstained or "whole")
 
-    def problem(self, error: Exception) -> HTTPProblem:
-        """The answer to an error, counted in the metrics.
+    def count_and_log_problem(self, error: Exception) -> HTTPProblem:
+        """Return the problem that answers an error, and count it in the metrics.
 
-        An error of the program is logged, one of each kind per interval, since there may be many.
+        Errors of the program are logged, at most one per code and interval, since there may be many.
         """
         problem = problem_of(error)
         self.metrics.count("granola_refused_total", "code", problem.code)
         now = time.monotonic()
         is_ours = problem.status >= 500 and not isinstance(error, HTTPProblem)
-        if is_ours and now - self._logged_at.get(problem.code, -_TELL_SECONDS) >= _TELL_SECONDS:
+        if is_ours and now - self._logged_at.get(problem.code, -_LOG_INTERVAL_SECONDS) >= _LOG_INTERVAL_SECONDS:
             self._logged_at[problem.code] = now
             stack = error if problem.status == 500 else None
             log.error("answered %d %s: %s", problem.status, problem.code, error, exc_info=stack)
@@ -107,7 +112,7 @@ class Service:
 
 
 def create_app(service: Service) -> Gate:
-    """The ASGI application with its gate. The server passes the objects that it works with."""
+    """The ASGI application inside its gate; the server passes the service, whose objects it shares."""
     app = FastAPI(
         title="GRANOLA ladders",
         version=__version__,
@@ -124,7 +129,7 @@ def create_app(service: Service) -> Gate:
     app.router.route_class = BoundedRoute
 
     async def answer_unrouted(request: Request, error: Exception) -> Response:
-        """The answer to a request that reaches no route; routes answer their own errors."""
+        """The response to a request that matches no route; routes answer their own errors."""
         assert isinstance(error, HTTPException)
         allowed = (error.headers or {}).get("Allow", "another method")
         codes = {
@@ -132,7 +137,7 @@ def create_app(service: Service) -> Gate:
             405: ("method", f"{request.method[:20]} is not what this path takes; it takes {allowed}"),
         }
         code, detail = codes.get(error.status_code, ("http", str(error.detail)))
-        answer = service.problem(HTTPProblem(error.status_code, code, detail)).answer()
+        answer = service.count_and_log_problem(HTTPProblem(error.status_code, code, detail)).response()
         answer.headers.update(error.headers or {})
         return answer
 

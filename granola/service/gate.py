@@ -1,8 +1,8 @@
-"""The gate before every route: host, origin, token, size and speed of bodies, headers of answers.
+"""The gate before every route: checks of host, origin, token, and size and speed of bodies; headers of responses.
 
-A body is received whole before anything reads it: of a refused body nothing is parsed. Routes have their limits by
-construction: one without a `Bound` cannot be added. The JSON of a body is read by the type of the route's parameter
-`asked`, and bounded before the route's method is called.
+A body is received whole before it is parsed, so that nothing of a refused body is parsed. Every route has limits: one
+without a `Bound` cannot be added. The JSON of a body is validated by the type of the route's parameter `asked`, and
+its sizes are checked before the route's method is called.
 """
 
 from __future__ import annotations
@@ -31,7 +31,13 @@ from fastapi.security import HTTPBearer
 
 from granola import __version__
 from granola.service.limits import SMALL, SNAPSHOT_HEADER, ServiceSettings
-from granola.service.problems import HTTPProblem, overloaded, problem_of_errors, too_many, too_slow
+from granola.service.problems import (
+    HTTPProblem,
+    overload_problem,
+    problem_of_errors,
+    time_limit_problem,
+    too_many_problem,
+)
 from granola.service.schemas import read_body
 
 if TYPE_CHECKING:
@@ -47,7 +53,7 @@ ALWAYS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 )
-POLICY = b"content-security-policy"  # that of the answer itself, or else:
+POLICY = b"content-security-policy"  # a page's own policy; NOTHING_RUNS is for all other responses
 NOTHING_RUNS = (POLICY, b"default-src 'none'; frame-ancestors 'none'")
 LINGER_SECONDS = 2.0
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -55,24 +61,25 @@ _OTHER = "other"
 access_log = logging.getLogger("granola.access")
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
-PARAMETER = "asked"  # of the functions that take one JSON object
-BODY = "granola.body"  # where a request's scope has what was sent
-AT_ONCE = 1 << 16  # bytes that are read in the way of all others
+PARAMETER = "asked"  # parameter name of endpoints that take a JSON body
+BODY = "granola.body"  # key of the received body in the ASGI scope
+AT_ONCE = 1 << 16  # bytes: larger bodies are parsed in a thread, so that other requests need not wait
 _GRACE = 1.0  # seconds for writing the answer, added to those of the work
-_told_of_token = Depends(HTTPBearer(auto_error=False, description="The secret of GRANOLA_TOKEN, if one is set."))
+_TOKEN_DOCUMENTATION = Depends(HTTPBearer(auto_error=False, description="The secret of GRANOLA_TOKEN, if one is set."))
 
 
-def as_typed(asked: Any, settings: ServiceSettings) -> None:
-    """The bound of the products of a request whose types bound all that there is of it."""
+def no_product_limit(asked: Any, settings: ServiceSettings) -> None:
+    """Check nothing: for requests whose types already limit all their sizes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bound:
-    """The limits of one request of a route.
+    """The limits of the requests of a route.
 
-    `body` is none, one about one question, or one of many rows. `products` gets the body and the settings, and raises
-    HTTPProblem or RowError where sizes that are allowed alone are too large together. `seconds` is the setting that
-    bounds the time to the beginning of the answer. Without `token` anyone may ask.
+    `body` is the size of the body: none, small for one question, large for many rows. `products` gets the parsed body
+    and the settings, and raises HTTPProblem or RowError where sizes that are allowed singly are too large together.
+    `seconds` names the setting that limits the time until the response begins. Routes with `token` false are open to
+    everyone.
     """
 
     products: Callable[[Any, ServiceSettings], None]
@@ -80,16 +87,16 @@ class Bound:
     seconds: Literal["seconds", "batch_seconds"] = "seconds"
     token: bool = True
 
-    def most(self, settings: ServiceSettings) -> int:
-        """Bytes of a body."""
+    def most_body_bytes(self, settings: ServiceSettings) -> int:
+        """The largest allowed body in bytes."""
         return {"none": 0, "small": min(SMALL, settings.body), "large": settings.body}[self.body]
 
 
-READING = Bound(products=as_typed)
+READING = Bound(products=no_product_limit)
 
 
 def route(path: str, bound: Bound, **more: Any) -> Callable[[Endpoint], Endpoint]:
-    """Mark a method that answers requests: its path, its bound, and what `FastAPI.add_api_route` takes beside these."""
+    """Mark a method as a route with a path and limits; `more` are further arguments of `FastAPI.add_api_route`."""
     how = {"path": path, "methods": ["GET" if bound.body == "none" else "POST"], **more}
 
     def mark(endpoint: Endpoint) -> Endpoint:
@@ -100,7 +107,7 @@ def route(path: str, bound: Bound, **more: Any) -> Callable[[Endpoint], Endpoint
 
 
 def add_routes(app: FastAPI, routes: object) -> None:
-    """Add the methods of an object that `route` has marked, in their order."""
+    """Add to `app` the methods of an object that `route` has marked, in the order of their definition."""
     for name in vars(type(routes)):
         endpoint = getattr(routes, name)
         if asked := getattr(endpoint, "route", None):
@@ -108,18 +115,18 @@ def add_routes(app: FastAPI, routes: object) -> None:
 
 
 class BoundedRoute(APIRoute):
-    """A route with its `bound`. Raises TypeError for a function that has none."""
+    """A route with limits, `bound`. Raises TypeError for a function without them."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
         bound = getattr(endpoint, "bound", None)
         if not isinstance(bound, Bound):
             raise TypeError(f"{path}: {endpoint.__name__} has no bound; put @route(PATH, Bound(...)) above it")
         self.bound = bound
-        more["dependencies"] = [*(more.get("dependencies") or ()), *([_told_of_token] if bound.token else [])]
+        more["dependencies"] = [*(more.get("dependencies") or ()), *([_TOKEN_DOCUMENTATION] if bound.token else [])]
         super().__init__(path, endpoint, **more)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """See `APIRoute.get_route_handler`: the body and the time are bounded; errors become answers."""
+        """See `APIRoute.get_route_handler`: limits the body and the time, and turns errors into responses."""
         kind = get_type_hints(self.endpoint).get(PARAMETER)
         inner = super().get_route_handler() if kind is None else self._handler_reading_body(kind)
 
@@ -130,17 +137,17 @@ class BoundedRoute(APIRoute):
                 async with asyncio.timeout(seconds):
                     return await inner(request)
             except TimeoutError:
-                error: Exception = too_slow(seconds)
+                error: Exception = time_limit_problem(seconds)
             except RequestValidationError as refused:
                 error = problem_of_errors(refused.errors())
             except Exception as failed:
                 error = failed
-            return service.problem(error).answer()
+            return service.count_and_log_problem(error).response()
 
         return handle_within_time
 
     def _handler_reading_body(self, kind: Any) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        async def handle(request: Request) -> Response:
+        async def handle_body(request: Request) -> Response:
             service: Service = request.app.state.served
             media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if media != "application/json" and not (media.startswith("application/") and media.endswith("+json")):
@@ -150,30 +157,31 @@ class BoundedRoute(APIRoute):
                 raise HTTPProblem(422, "request", f"{names} stands in the address; {self.path} reads its body alone")
             body = request.scope[BODY]
 
-            def read() -> Any:
+            def read_and_check() -> Any:
                 asked = read_body(body, kind)
                 self.bound.products(asked, service.settings)
                 return asked
 
             if len(body) <= AT_ONCE:
-                asked = read()
+                asked = read_and_check()
             else:
-                asked = await service.read(read, seconds=getattr(service.settings, self.bound.seconds))
+                seconds = getattr(service.settings, self.bound.seconds)
+                asked = await service.run_large_read(read_and_check, seconds=seconds)
             answer: Response = await self.endpoint(asked)
             return answer
 
-        return handle
+        return handle_body
 
 
 class _GoneError(Exception):
     """The client has left."""
 
 
-def check_asked(settings: ServiceSettings, method: str, headers: Mapping[bytes, bytes]) -> None:
-    """Raise HTTPProblem for an unknown host name and for requests of another site's page.
+def check_host_and_site(settings: ServiceSettings, method: str, headers: Mapping[bytes, bytes]) -> None:
+    """Raise HTTPProblem for an unknown host name, and for POST requests from pages of other sites.
 
-    A web page elsewhere can have its own name resolve to this machine, and then ask and read this service (DNS
-    rebinding): such requests carry the page's name as their host. A numeric address cannot be rebound.
+    A web page elsewhere can make its own name resolve to this machine and then read from this service (DNS rebinding).
+    Such requests have the page's name as their host. A numeric address cannot be rebound.
     """
     host = headers.get(b"host", b"").decode("latin-1").strip().lower()
     name = host[1:].partition("]")[0] if host.startswith("[") else re.sub(r":\d*$", "", host).rstrip(".")
@@ -199,12 +207,13 @@ class Gate:
         self._service = service
         self._settings = service.settings
         routes = [route for route in app.routes if isinstance(route, BoundedRoute)]
-        self._most = {route.path: route.bound.most(self._settings) for route in routes if route.bound.body != "none"}
+        bodies = [route for route in routes if route.bound.body != "none"]
+        self._most = {route.path: route.bound.most_body_bytes(self._settings) for route in bodies}
         self._open = {route.path for route in routes if not route.bound.token}
         self._buffered = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, or hand on what is none."""
+        """Serve one HTTP request; other kinds of connection are closed or ignored."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1000})  # refused, as 403
         if scope["type"] != "http":
@@ -213,22 +222,24 @@ class Gate:
         answer = _Answer(send, self._service, headers)
         self._service.metrics.in_flight += 1
         try:
-            await self._serve(scope, headers, receive, answer)
+            await self._check_and_serve(scope, headers, receive, answer)
         except _GoneError:
             pass
         except Exception as error:
             if answer.status and isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception):
                 error = error.__cause__  # Starlette's way to report an error after an answer has begun
-            problem = self._service.problem(error)
+            problem = self._service.count_and_log_problem(error)
             if not answer.status:  # or it is too late: the connection is cut, so that nobody takes it for whole
                 await self._refuse(problem, scope, receive, answer)
         finally:
             self._service.metrics.in_flight -= 1
             self._count_and_log(scope, answer)
 
-    async def _serve(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, answer: _Answer) -> None:
+    async def _check_and_serve(
+        self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, answer: _Answer
+    ) -> None:
         settings, path, method = self._settings, scope["path"], scope["method"]
-        check_asked(settings, method, headers)
+        check_host_and_site(settings, method, headers)
         if settings.token is not None and path not in self._open and not _has_token(headers, settings.token):
             raise HTTPProblem(401, "token", "this service wants its token: Authorization: Bearer TOKEN")
         if answer.is_unread or (method == "POST" and path in self._most):
@@ -240,7 +251,9 @@ class Gate:
         await self.app(scope, receive, answer)
 
     async def _receive_body(self, receive: Receive, headers: Mapping[bytes, bytes], most: int) -> bytes:
-        """The body. Raises HTTPProblem for one that is too large or too slow, or where too many are coming."""
+        """Return the body. Raises HTTPProblem for one that is too large or too slow, and where all bodies that are
+        being received are too large together.
+        """
         said = headers.get(b"content-length", b"")
         length = int(said[:19]) if said.isdigit() else 0
         body = bytearray()
@@ -249,7 +262,7 @@ class Gate:
             async with asyncio.timeout(self._settings.body_seconds):
                 while more and max(length, len(body)) <= most:
                     if self._buffered + max(0, length - len(body)) > self._settings.buffered:
-                        raise overloaded("too much is being received at the moment", retry_after=2)
+                        raise overload_problem("too much is being received at the moment", retry_after=2)
                     message = await receive()
                     if message["type"] != "http.request":
                         raise TimeoutError  # or the client has left, and then nobody reads the answer
@@ -262,12 +275,14 @@ class Gate:
         finally:
             self._buffered -= len(body)
         if max(length, len(body)) > most:
-            raise too_many("body-size", f"the body has more than {most:,} bytes; send less at a time", most)
+            raise too_many_problem("body-size", f"the body has more than {most:,} bytes; send less at a time", most)
         return bytes(body)
 
     async def _refuse(self, problem: HTTPProblem, scope: Scope, receive: Receive, answer: _Answer) -> None:
-        """Answer a problem; where a body is still coming, read it away for a moment, so that the answer is seen."""
-        refusal = problem.answer()
+        """Send a problem. Where the body has not been read, discard it for a moment first: closing at once would lose
+        the response.
+        """
+        refusal = problem.response()
         if not answer.is_unread:
             await refusal(scope, receive, answer)
             return
@@ -281,13 +296,13 @@ class Gate:
         await answer({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _count_and_log(self, scope: Scope, answer: _Answer) -> None:
-        """Count the request, and log it: who asked for what, never what was sent."""
+        """Count the request and log client, method, path and status, but nothing of its content."""
         route, method = scope.get("route"), scope["method"]
         path = route.path if isinstance(route, BoundedRoute) else _OTHER
         if not isinstance(route, BoundedRoute) or method not in (route.methods or ()):  # a client may invent one
             method = _OTHER
         status, seconds = answer.status or 499, time.perf_counter() - answer.began
-        self._service.metrics.answered(path, method, status, seconds)
+        self._service.metrics.count_request(path, method, status, seconds)
         if self._settings.access_log:
             told = {
                 "time": datetime.now(UTC).isoformat(timespec="milliseconds"), "id": answer.id.decode(),
@@ -299,7 +314,9 @@ class Gate:
 
 
 class _Answer:
-    """`send`, with the headers of every answer, and no longer than somebody reads; keeps status, size and id."""
+    """A `send` that adds the headers of every response and limits the time of writing; stores status, size and request
+    id.
+    """
 
     def __init__(self, send: Send, service: Service, headers: Mapping[bytes, bytes]) -> None:
         self._send = send
@@ -329,7 +346,7 @@ class _Answer:
 
 
 def _has_token(headers: Mapping[bytes, bytes], token: str) -> bool:
-    """Whether the token comes along: as a bearer's, or as the password of a browser's own question."""
+    """Whether the Authorization header has the token, as Bearer or as the password of Basic."""
     kind, _, given = headers.get(b"authorization", b"").strip().partition(b" ")
     if kind.lower() == b"basic":
         try:

@@ -1,8 +1,8 @@
-"""Limits of one request: sizes of texts and lists, and the work that follows from several sizes together.
+"""Limits of one request: sizes of texts and lists, and the work that grows with several sizes together.
 
-All limits are checked before work begins, for every route: `granola.service.gate` takes no route
-without its `Bound`. By these figures a body of less than 64 KiB costs at most about a second of one core, and a larger
-one in proportion.
+All limits are checked before work begins, for every route: `granola.service.gate` accepts no route without its
+`Bound`. With these limits a body of less than 64 KiB takes at most about a second of one core, and a larger one in
+proportion.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from abstraction.errors import RowError
 from abstraction.files.records import KNOWN
 from abstraction.files.rows import TieredRow
 from granola.scoring.metrics import names_of
-from granola.service.problems import HTTPProblem, too_many
+from granola.service.problems import HTTPProblem, too_many_problem
 
 MIB = 1 << 20
-SNAPSHOT_HEADER = "granola-snapshot"  # of every answer
+SNAPSHOT_HEADER = "granola-snapshot"  # HTTP header of every response
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,39 +53,40 @@ class ServiceSettings:
     access_log: bool = False
 
 
-SMALL = 1 << 20  # bytes of the body of a request that is about one question, of one row, of one line
+SMALL = 1 << 20  # bytes of a request about one question, and of one line of a batch
 MOST_VALUES = 1_200_000  # JSON values in one body: reading more would delay all other requests
 LONGEST = 4_000  # most characters of a question, answer, prediction or name
-MOST_ANSWERS = 100  # of a question
+MOST_ANSWERS = 100  # gold answers of a question
 MOST_SAMPLES = 200  # responses to a question
-MOST_LEVELS = 20  # of a row
-MOST_NAMES = 1_000  # of one level
+MOST_LEVELS = 20  # levels of a row
+MOST_NAMES = 1_000  # names of one level
 MOST_PREDICTIONS = 1_000  # predictions compared with one row
-LONGEST_NAME = 400  # characters that are searched for
+LONGEST_NAME = 400  # characters of a name to search for
 MOST_FOUND = 50  # entities in the answer to a search
 MOST_TEXT = 200_000  # characters of all answers, or of all samples, of one question
-MOST_COMPARED = 1_500_000  # characters, in one request
-COMPARED_AT_LEAST = 40  # characters that each pair of texts counts for beside its own: two empty ones cost, too
-COMPARED_FOR_EACH = 24  # characters that may be compared for each that is sent, where that is more
-ANSWERS_OF_ALL = 1_000  # of all rows of a batch
-BYTES_AN_ANSWER = 64  # of a batch that has more answers than these
-RELATIONS_OF_ALL = 60  # of all rows of a batch
-BYTES_A_RELATION = 600  # of a batch that has more relations than these
+MOST_COMPARED = 1_500_000  # characters compared in one request, about a second of work
+COMPARED_AT_LEAST = 40  # characters added to the cost of each pair of texts: even two empty texts take time to compare
+COMPARED_FOR_EACH = 24  # characters that may be compared per sent character, if that is more than MOST_COMPARED
+ANSWERS_OF_ALL = 1_000  # answers in all rows of a small batch
+BYTES_AN_ANSWER = 64  # bytes per answer of a batch with more than ANSWERS_OF_ALL answers
+RELATIONS_OF_ALL = 60  # relations in all rows of a small batch
+BYTES_A_RELATION = 600  # bytes per relation of a batch with more than RELATIONS_OF_ALL relations
 MOST_RESAMPLED = 60_000  # samples drawn of all relations together
-RESAMPLED_A_ROW = 120  # where that is more
+RESAMPLED_A_ROW = 120  # samples per row, if that is more than MOST_RESAMPLED
 RESAMPLED_AT_ALL = 500_000  # all draws are in memory until intervals are computed
 CODE = "too-much-work"
-_READ = (KNOWN - {"levels"}) | {"answer_description", "answer_entity_description"}  # of a question
+_READ = (KNOWN - {"levels"}) | {"answer_description", "answer_entity_description"}  # fields whose texts are limited
 
 
 def _limit_problem(given: int, most: int, what: str, instead: str) -> HTTPProblem:
-    return too_many(CODE, f"{given:,} {what}; allowed are {most:,}: {instead}", most, given)
+    return too_many_problem(CODE, f"{given:,} {what}; allowed are {most:,}: {instead}", most, given)
 
 
-def check_compared(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> None:
-    """Raise HTTPProblem where too much is to be compared: lengths of predictions, and of the names to compare with.
+def check_comparisons(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> None:
+    """Raise HTTPProblem for too many character comparisons between predictions and names.
 
-    Each prediction is compared with each name, and a pair counts for the characters of both.
+    `pairs` are (lengths of predictions, lengths of the names that each of them is compared with); a comparison costs
+    the characters of both texts.
     """
     compared = sent = 0
     for predictions, names in pairs:
@@ -98,8 +99,10 @@ def check_compared(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> None
         raise _limit_problem(compared, most, what, "send fewer predictions at a time, or fewer names")
 
 
-def lengths_of(row: TieredRow) -> list[int]:
-    """The length of each name of a row. Raises RowError where one is too long, or there are too many."""
+def checked_name_lengths(row: TieredRow) -> list[int]:
+    """The lengths of all names of a row. Raises RowError for a name or question that is too long, and for too many
+    names.
+    """
     names = names_of(row)
     if len(names) > MOST_LEVELS or any(len(level) > MOST_NAMES for level in names):
         raise RowError(f"more than {MOST_LEVELS} levels, or {MOST_NAMES:,} names in one")
@@ -111,8 +114,8 @@ def lengths_of(row: TieredRow) -> list[int]:
     return lengths
 
 
-def check_resampled(resamples: int, relations: int, rows: int) -> None:
-    """Raise HTTPProblem where intervals would be found from too many samples: so many of each relation."""
+def check_resamples(resamples: int, relations: int, rows: int) -> None:
+    """Raise HTTPProblem where intervals need too many bootstrap samples: `resamples` of each relation."""
     drawn, most = resamples * relations, min(RESAMPLED_AT_ALL, max(MOST_RESAMPLED, RESAMPLED_A_ROW * rows))
     if drawn > most:
         what = f"samples to draw ({resamples:,} of each of {relations:,} relations)"
@@ -120,7 +123,7 @@ def check_resampled(resamples: int, relations: int, rows: int) -> None:
 
 
 def check_row(data: Mapping[str, Any]) -> None:
-    """Raise RowError where a text that is read of a row is too long, or a list of them, by whatever name it has it."""
+    """Raise RowError where a field of a row has a text that is too long, or a list with too many texts."""
     for name in _READ & data.keys():
         value = data[name]
         texts = value if isinstance(value, list) else [value.get("text") if isinstance(value, Mapping) else value]
@@ -131,17 +134,16 @@ def check_row(data: Mapping[str, Any]) -> None:
             raise RowError(f"{name} has {longest:,} characters; {LONGEST:,} are allowed")
 
 
-def check_text(texts: Iterable[str], what: str) -> None:
-    """Raise HTTPProblem where the texts that are to be read have too many characters together."""
+def check_text_length(texts: Iterable[str], what: str) -> None:
+    """Raise HTTPProblem where texts have too many characters together; `what` names them in the message."""
     if (total := sum(map(len, texts))) > MOST_TEXT:
         raise _limit_problem(total, MOST_TEXT, f"characters of {what}", "send shorter ones, or fewer")
 
 
 def check_batch(answers: int, relations: int, size: int) -> None:
-    """Raise HTTPProblem where a batch of `size` bytes has too many answers, or relations.
+    """Raise HTTPProblem where a batch of `size` bytes has too many answers or relations.
 
-    Each answer is looked for in the snapshot, and of each relation that nobody has asked about the most frequent
-    answers are read.
+    Each answer is looked up in the snapshot, and for each new relation the most frequent answers are read.
     """
     if answers > (most := max(ANSWERS_OF_ALL, size // BYTES_AN_ANSWER)):
         raise _limit_problem(answers, most, "answers in all rows", "send several requests")
@@ -152,4 +154,4 @@ def check_batch(answers: int, relations: int, size: int) -> None:
 def check_rows(rows: int, most: int) -> None:
     """Raise HTTPProblem for more rows than one request may have."""
     if rows > most:
-        raise too_many("too-many-rows", f"more than {most:,} rows; send them in several requests", most)
+        raise too_many_problem("too-many-rows", f"more than {most:,} rows; send them in several requests", most)

@@ -52,8 +52,8 @@ class HTTPProblem(Exception):  # noqa: N818  # what RFC 9457 calls it
             **self.more,
         }
 
-    def answer(self) -> Response:
-        """The document as an answer."""
+    def response(self) -> Response:
+        """The response with this document."""
         headers = {"Cache-Control": "no-store"}
         if self.retry_after is not None:
             headers["Retry-After"] = str(self.retry_after)
@@ -64,7 +64,7 @@ class HTTPProblem(Exception):  # noqa: N818  # what RFC 9457 calls it
 
 
 def problem_of(error: Exception) -> HTTPProblem:
-    """The answer to a request that raised `error`."""
+    """The problem that answers a request which raised `error`."""
     if isinstance(error, HTTPProblem):
         return error
     if isinstance(error, MirrorError | SnapshotError | OSError):
@@ -81,14 +81,14 @@ def _code_of(error: BaseException) -> str:
 
 
 def problem_of_errors(errors: Sequence[Mapping[str, Any]]) -> HTTPProblem:
-    """The problem of a request whose fields pydantic refuses; places are written as `levels.0.1`."""
-    told = list(dict.fromkeys(map(_message, errors)))
+    """The problem for errors of pydantic; fields are written as `levels.0.1`."""
+    told = list(dict.fromkeys(map(_field_error_message, errors)))
     more = f"; and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
     return HTTPProblem(422, "request", "; ".join(told[:SHOWN]) + more)
 
 
-def _message(error: Mapping[str, Any]) -> str:
-    """The place and value that were given, and the allowed ones."""
+def _field_error_message(error: Mapping[str, Any]) -> str:
+    """A sentence with the field, its value, and the expected one."""
     place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
     if error["type"] == "extra_forbidden":
         return f"{place} is no field that is known here"
@@ -102,17 +102,17 @@ def _message(error: Mapping[str, Any]) -> str:
     return f"{place} is {given}: {message[:1].lower()}{message[1:]}"
 
 
-def overloaded(what: str, *, retry_after: int = 1) -> HTTPProblem:
-    """The refusal of a request that would have to wait too long."""
+def overload_problem(what: str, *, retry_after: int = 1) -> HTTPProblem:
+    """The problem of a request that would wait too long."""
     return HTTPProblem(503, "overloaded", f"{what}; ask again in a moment", retry_after=retry_after)
 
 
-def too_slow(seconds: float) -> HTTPProblem:
-    """The answer where a request has used up its time."""
+def time_limit_problem(seconds: float) -> HTTPProblem:
+    """The problem of a request that took longer than `seconds`."""
     detail = f"no answer within {seconds:g} s, which is what one request may take"
     return HTTPProblem(503, "time-limit", detail, retry_after=5)
 
 
-def too_many(code: str, detail: str, most: int, given: int | None = None) -> HTTPProblem:
-    """The refusal of more than may be sent: `most` of it, of which there are `given`."""
+def too_many_problem(code: str, detail: str, most: int, given: int | None = None) -> HTTPProblem:
+    """The problem of a request with `given` parts where at most `most` are allowed."""
     return HTTPProblem(413, code, detail, more={"most": most} if given is None else {"given": given, "most": most})

@@ -1,6 +1,6 @@
-"""Requests: how their JSON is read, and their types, by pydantic; the OpenAPI document is made of them.
+"""The pydantic types of requests, from which the OpenAPI document is made, and the reading of their JSON.
 
-Questions, tiers and predictions are those of files and are read by the same code; further fields are passed on.
+Questions, tiers and predictions have the form of files and are read by the same code; further fields are passed on.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from granola.scoring import shared_settings
 from granola.scoring.metrics import Standard
 from granola.scoring.statistics import LEAST_RESAMPLES, MOST_RESAMPLES
 from granola.service import limits
-from granola.service.problems import HTTPProblem, problem_of_errors, too_many
+from granola.service.problems import HTTPProblem, problem_of_errors, too_many_problem
 
 if TYPE_CHECKING:
     MatcherName = str
 else:
-    MatcherName = Literal[tuple(name for name in MATCHERS if name != "judge")]  # which asks a model
+    MatcherName = Literal[tuple(name for name in MATCHERS if name != "judge")]  # the judge is left out: it asks a model
 
 M = TypeVar("M", bound=BaseModel)
 
 
 def read_body(body: bytes, kind: type[M]) -> M:
-    """A body as its type. Raises HTTPProblem with the field that is wrong."""
+    """Parse and validate a body. Raises HTTPProblem that names the wrong field."""
     data = _read_json(body)
-    if fault := fault_of(data):
+    if fault := reason_not_writable(data):
         raise HTTPProblem(400, "json", fault)
     if not isinstance(data, dict):
         raise HTTPProblem(422, "request", "the body is no JSON object")
@@ -56,7 +56,7 @@ def read_body(body: bytes, kind: type[M]) -> M:
 def _read_json(body: bytes) -> Any:
     if len(body) > limits.MOST_VALUES and body.count(b",") + body.count(b"[") + body.count(b"{") > limits.MOST_VALUES:
         detail = f"the JSON has more than {limits.MOST_VALUES:,} values; send several requests"
-        raise too_many("too-many-values", detail, limits.MOST_VALUES)
+        raise too_many_problem("too-many-values", detail, limits.MOST_VALUES)
     try:
         return json.loads(body.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -65,17 +65,17 @@ def _read_json(body: bytes) -> Any:
         raise HTTPProblem(400, "json", f"the body is no JSON: {error}") from None
 
 
-def fault_of(data: Any) -> str:
-    """Why what JSON can write cannot be written again in an answer; empty where it can.
+def reason_not_writable(data: Any) -> str:
+    """The reason why parsed JSON cannot be written again in a response; empty where it can.
 
-    Halves of surrogate pairs are no text; lists and objects may be nested some hundred times.
+    Halves of surrogate pairs are no text, and lists and objects may be nested some hundred levels deep.
     """
     try:
-        orjson.dumps([[[[data]]]])  # as deep as an answer puts what was sent
+        orjson.dumps([[[[data]]]])  # a response nests the sent data four levels deep
         return ""
     except orjson.JSONEncodeError as error:
         fault = str(error)
-    if fault.startswith("Integer"):  # of more than 64 bits, which come back as they are
+    if fault.startswith("Integer"):  # orjson refuses integers of more than 64 bits; json writes them
         try:
             json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
             return ""
@@ -85,13 +85,13 @@ def fault_of(data: Any) -> str:
 
 
 def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | RejectedRow]:
-    """The questions of a batch, a JSON array or JSONL, rejected ones in their places.
+    """The questions of a batch, a JSON array or JSONL, with rejected ones in their places.
 
-    Raises RowError where there is none, and HTTPProblem for more than `most`, or for more answers or relations than so
-    many bytes may have.
+    Raises RowError where there is none, and HTTPProblem for more than `most` rows, or for too many answers or
+    relations for the size of the body.
     """
     rows: list[QARow | RejectedRow] = []
-    for row in question_rows(map(_reject_too_large, _records(body)), relation=relation):
+    for row in question_rows(map(_reject_too_large, _batch_records(body)), relation=relation):
         rows.append(row)
         limits.check_rows(len(rows), most)
     if not rows:
@@ -101,8 +101,8 @@ def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | 
     return rows
 
 
-def _records(body: bytes) -> Iterator[Record | RejectedRow]:
-    """The records of a JSON array, called by their places, "request[1]" the first; or one on each line."""
+def _batch_records(body: bytes) -> Iterator[Record | RejectedRow]:
+    """The records of a JSON array, with places from "request[1]", or of JSONL, with places from "request:1"."""
     body = body.removeprefix(b"\xef\xbb\xbf")
     if body.lstrip()[:1] == b"[":
         for number, data in enumerate(_read_json(body), 1):
@@ -122,10 +122,10 @@ def _records(body: bytes) -> Iterator[Record | RejectedRow]:
 
 
 def _reject_too_large(record: Record | RejectedRow) -> Record | RejectedRow:
-    """The record, rejected where it is more than a request for a single ladder may be, or cannot be written again."""
+    """The record, rejected where it exceeds the limits of a single question, or cannot be written again."""
     if isinstance(record, RejectedRow):
         return record
-    if not (fault := fault_of(record.data)):
+    if not (fault := reason_not_writable(record.data)):
         try:
             limits.check_row(record.data)
             return record
@@ -141,17 +141,16 @@ PromptsHash = Annotated[str, StringConstraints(pattern=r"^([a-z+]{1,40}-)?[0-9a-
 
 
 def _field_like_setting(setting: Any, default: Any, **more: Any) -> Any:
-    """A field with the help of a shared setting."""
+    """A pydantic field with the help text of a setting of the command line."""
     return Field(default, **{"description": get_args(setting)[1].help, **more})
 
 
-_SETTINGS = {"language", "linker", "method", "support", "counting", "abstaining"}  # which are no fields of a row
+_SETTINGS = {"language", "linker", "method", "support", "counting", "abstaining"}  # are no fields of a row
 _OF_A_MODEL = {"phrase", "phrase_mode", "unproven", "aggregator"}
 
 
-class _Asked(BaseModel):
-    """A question with the fields of a row; the reader of rows reports wrong ones. Other fields come back with the row.
-    """
+class _RowRequest(BaseModel):
+    """A question with the fields of a row; the reader of rows reports wrong ones. Others come back with the row."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -161,9 +160,9 @@ class _Asked(BaseModel):
     question_entity: Any = Field(None, description='The entity asked about: its name, or {"text", "qid"}.')
     question_entity_qid: Any = Field(None, description="Its id alone.")
 
-    def fields(self) -> dict[str, Any]:
-        """The row's fields, as they were sent. Raises HTTPProblem for fields that would need a model, since the
-        service asks none.
+    def sent_fields(self) -> dict[str, Any]:
+        """The fields of the row as they were sent. Raises HTTPProblem for fields that need a model, since the service
+        has none.
         """
         data = self.model_dump(exclude_unset=True, exclude=type(self).__annotations__.keys() & _SETTINGS)
         if asked := sorted(_OF_A_MODEL & data.keys()):
@@ -172,7 +171,7 @@ class _Asked(BaseModel):
         return data
 
 
-class LadderRequest(_Asked):
+class LadderRequest(_RowRequest):
     """A question with its gold answer, the language of names and tiers, and how the answer finds its entity."""
 
     answer: Any = Field(None, description="A text, or a list of equal ones; also as `answers`.", examples=["Honolulu"])
@@ -183,16 +182,16 @@ class LadderRequest(_Asked):
     @cached_property
     def row(self) -> QARow:
         """The question as a row. Raises RowError, and HTTPProblem where a text or list is too long."""
-        data = self.fields()
+        data = self.sent_fields()
         limits.check_row(data)
         row = next(question_rows([Record(source="the request", data=data)]))
         if isinstance(row, RejectedRow):
             raise RowError(row.reason)
-        limits.check_text(row.answers, "answers")
+        limits.check_text_length(row.answers, "answers")
         return row
 
 
-class AggregateRequest(_Asked):
+class AggregateRequest(_RowRequest):
     """A question with several responses to it, and the settings of `granola aggregate`."""
 
     samples: list[Text] = Field(min_length=1, max_length=limits.MOST_SAMPLES, examples=[["Honolulu", "in Hawaii"]])
@@ -210,11 +209,11 @@ class AggregateRequest(_Asked):
 
     @cached_property
     def row(self) -> SampleRow:
-        """The question with its responses. Raises RowError, and HTTPProblem for more than is read of them."""
-        data = self.fields()
+        """The question with its responses. Raises RowError, and HTTPProblem for too many characters."""
+        data = self.sent_fields()
         limits.check_row(data)
-        again = [str(self.question)] * (2 * len(self.samples))  # it is read with each of them, for two purposes
-        limits.check_text([*self.samples, *again], "samples and of the question, twice with each")
+        again = [str(self.question)] * (2 * len(self.samples))  # the question is read twice with each sample
+        limits.check_text_length([*self.samples, *again], "samples and of the question, twice with each")
         return sample_row(Record(source="the request", data={**data, "id": data.get("id") or "1"}))
 
 
@@ -222,13 +221,15 @@ class _Levels(BaseModel):
     levels: list[Level] = Field(min_length=1)
 
 
-def _typed(row: dict[str, Any]) -> dict[str, Any]:
-    """The row as it was sent, its levels being of the library's types."""
+def _check_levels(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row unchanged after validating its levels."""
     _Levels.model_validate(row)
     return row
 
 
-SentRow = Annotated[dict[str, Any], Field(description="A row as `granola tiers` writes it."), AfterValidator(_typed)]
+SentRow = Annotated[
+    dict[str, Any], Field(description="A row as `granola tiers` writes it."), AfterValidator(_check_levels)
+]
 
 
 class MatchSettings(BaseModel):
@@ -241,8 +242,8 @@ class MatchSettings(BaseModel):
     lambda_: float = _field_like_setting(shared_settings.Lambda, 0.5, ge=0, le=1_000, alias="lambda")
     raw: bool = _field_like_setting(shared_settings.Raw, False)
 
-    def chosen(self, language: str) -> Matcher:
-        """The matcher. Raises HTTPProblem for a language that answers cannot be read in, as `granola match` does."""
+    def make_matcher(self, language: str) -> Matcher:
+        """The matcher of these settings. Raises HTTPProblem for an unsupported language, as `granola match` does."""
         if not is_supported_language(language):
             allowed = f"answers are read in {supported_languages()}, or a kind as de-at"
             raise HTTPProblem(422, "language", f"language is {language!r}; {allowed}")
@@ -261,9 +262,9 @@ class MatchRequest(MatchSettings):
     language: Language = "en"
 
     @cached_property
-    def tiered(self) -> Row:
-        """The row that predictions are compared with. Raises RowError, and HTTPProblem where both `row` and `levels`
-        are given or neither.
+    def tiered_row(self) -> Row:
+        """The row with the levels to compare predictions with. Raises RowError, and HTTPProblem unless exactly one of
+        `row` and `levels` is given.
         """
         if (self.row is None) == (self.levels is None):
             raise HTTPProblem(422, "request", "give either a tiered row or levels")
@@ -297,8 +298,8 @@ class ScoreRequest(MatchSettings):
     standard: Standard | None = _field_like_setting(shared_settings.FirstLevel, None)
 
     @cached_property
-    def tiered(self) -> tuple[list[Row], list[RejectedRow]]:
-        """The rows, and those that are none."""
+    def rows_and_rejects(self) -> tuple[list[Row], list[RejectedRow]]:
+        """Return (valid rows, rejected rows)."""
         rows: dict[str, Row] = {}
         rejected: list[RejectedRow] = []
         for number, data in enumerate(self.rows, 1):
@@ -306,7 +307,7 @@ class ScoreRequest(MatchSettings):
                 if not isinstance(data, Mapping):
                     raise RowError("no JSON object")
                 row = Row.from_json({"id": f"row-{number}", **data})
-                limits.lengths_of(row)
+                limits.checked_name_lengths(row)
                 if row.id in rows:
                     raise RowError(f"id {row.id!r} stands there already")
                 rows[row.id] = row

@@ -1,8 +1,8 @@
-"""Threads that do the work of requests, and the snapshot that is served, which one of them reads.
+"""The threads that do the work of requests, and the served snapshot, which one of them reads.
 
-A thread does one piece of work after another, with a bounded queue. Queued work is dropped where its request has left
-or its time is up. Work that has begun ends at its next access to the snapshot, or runs to its end unused: no thread can
-be stopped from outside. A snapshot is taken up anew where its file is replaced.
+A thread does one piece of work after another, with a bounded queue. Queued work is dropped where its client has left
+or its time is over. Running work ends at its next read of the snapshot, or its result is discarded: Python cannot stop
+a thread from outside. Where the file of the snapshot is replaced, the new one is opened and served.
 """
 
 from __future__ import annotations
@@ -26,74 +26,76 @@ from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.language.languages import description_language, is_supported_language, supported_languages
 from granola.service.limits import ServiceSettings
-from granola.service.problems import HTTPProblem, overloaded, too_slow
+from granola.service.problems import HTTPProblem, overload_problem, time_limit_problem
 from kg.base.model import fallback_chain
 from kg.errors import ForeseenError, KGError
 from kg.store import is_address, open_store
 from kg.store.protocol import NameMatch, Store
 from kg.store.sqlite import SQLiteStore
 
-LANGUAGES_KEPT = 4
-ENTITIES_KEPT = 200_000  # of all languages
-SENT_KEPT = 10_000_000  # characters of questions after which what was concluded of them is dropped
-SENT_AT_LEAST = 100  # characters that a question counts for
-TERMS_LOOKED_AT = 1_000_000  # in a snapshot with more terms the languages are not counted
-ANSWERS_KEPT = 1_000
+LANGUAGES_KEPT = 4  # ladder makers kept beside that of the service's own language: each takes much memory
+ENTITIES_KEPT = 200_000  # entities in the memory of all makers together
+SENT_KEPT = 10_000_000  # characters of questions after which makers drop their results: a bound on memory
+SENT_AT_LEAST = 100  # least characters counted per question, since short ones have results too
+TERMS_LOOKED_AT = 1_000_000  # terms: in larger snapshots the search for a language would take too long
+ANSWERS_KEPT = 1_000  # languages whose support is remembered
 _ENGLISH = ("en", "en-gb", "en-ca", "en-us")
-LOOKS_A_MIRROR = 15.0  # seconds between two looks at which snapshot a server has
+LOOKS_A_MIRROR = 15.0  # seconds between two checks of the snapshot id of a mirror
 MIRROR_PATIENCE = 2.0  # seconds that a request waits for a Neo4j server that is away
 log = logging.getLogger("granola.service")
 T = TypeVar("T")
 
 
 class OverTimeError(ForeseenError):
-    """The time of a piece of work is used up."""
+    """A piece of work took longer than its time."""
 
 
-class Context:
-    """The object that a thread works with; this one is for work that needs none."""
+class WorkContext:
+    """The object that a thread passes to its work; this base class is for work that needs none."""
 
-    def begin(self, until: float) -> None:
-        """A piece of work begins that has its time until then, by `time.monotonic`."""
+    def set_deadline(self, until: float) -> None:
+        """Set the time, by `time.monotonic`, at which the work that now begins must end."""
 
-    def interrupted(self) -> None:
-        """A piece of work has ended in the middle."""
+    def drop_unfinished_results(self) -> None:
+        """Drop results that work left unfinished when it ended with an error."""
 
     def close(self) -> None:
-        """There is no more work."""
+        """Close the object after the last piece of work."""
 
 
-C = TypeVar("C", bound=Context)
-ROOMS: WeakSet[Workroom[Any]] = WeakSet()  # of this process
+C = TypeVar("C", bound=WorkContext)
+WORK_THREADS: WeakSet[WorkThread[Any]] = WeakSet()  # of this process
 
 
-class Workroom(Generic[C]):
-    """The thread and its queue of at most `most` pieces of work, for one event loop."""
+class WorkThread(Generic[C]):
+    """A thread with a queue of at most `most` pieces of work, for one event loop."""
 
     def __init__(self, name: str, make: Callable[[], C], *, most: int) -> None:
         self._most = most
         self._thread = ThreadPoolExecutor(1, name)
         self._context = self._thread.submit(make)
-        self._until = inf  # of the work in progress
-        self.waiting = 0  # pieces of work that wait or are waited for
-        ROOMS.add(self)
+        self._until = inf  # the time at which the running work must end
+        self.waiting = 0  # pieces of work that are queued or running
+        WORK_THREADS.add(self)
 
-    async def opened(self) -> C:
-        """The object that the thread works with. Raises the error of making it."""
+    async def opened_context(self) -> C:
+        """Wait for the object that the thread passes to its work. Raises the error of making it."""
         return await asyncio.wrap_future(self._context)
 
     async def run(self, work: Callable[[C], T], *, seconds: float) -> T:
-        """The result of the work. Raises what it raises, and HTTPProblem where it is refused or over time."""
+        """Run `work` in the thread and return its result. Raises its errors, and HTTPProblem where the queue is full
+        or the time is over.
+        """
         if self.waiting >= self._most:
-            raise overloaded("too many requests are waiting")
+            raise overload_problem("too many requests are waiting")
         until = time.monotonic() + seconds
-        asked = [work]  # emptied when its request has left, so that its body is freed
+        asked = [work]  # emptied when the request ends, so that its body is freed
         self.waiting += 1
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(self._thread.submit(self._run_next_work, asked, until))
         except (TimeoutError, OverTimeError):
-            raise too_slow(seconds) from None
+            raise time_limit_problem(seconds) from None
         finally:
             asked.clear()
             self.waiting -= 1
@@ -104,30 +106,30 @@ class Workroom(Generic[C]):
             raise OverTimeError
         self._until = until
         context = self._context.result()
-        context.begin(until)
+        context.set_deadline(until)
         try:
             return work(context)
-        except HTTPProblem:  # which is an answer, and no accident
+        except HTTPProblem:  # a refusal leaves no unfinished results
             raise
         except BaseException:
-            context.begin(inf)
-            context.interrupted()
+            context.set_deadline(inf)
+            context.drop_unfinished_results()
             raise
         finally:
             self._until = inf
 
-    def overdue(self, now: float) -> float:
-        """Seconds that the work in progress is beyond its time."""
+    def seconds_overdue(self, now: float) -> float:
+        """The seconds for which the running work has exceeded its time; 0 within its time."""
         return max(0.0, now - self._until)
 
     def close(self) -> None:
-        """End the thread when all that was begun is done."""
+        """End the thread after the work in its queue."""
         self._thread.submit(lambda: self._context.result().close())
         self._thread.shutdown(wait=False)
 
 
 class TimedStore:
-    """A store that gives up a piece of work at the next read after `until`, a time of `time.monotonic`."""
+    """A store whose reads raise OverTimeError after `until`, a time of `time.monotonic`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -139,7 +141,7 @@ class TimedStore:
         return getattr(self._store, name)
 
     def may_have_names(self, language: str) -> bool:
-        """Whether an entity has a label in the language; True for snapshots with too many terms to look through."""
+        """Whether an entity has a label in the language; True for snapshots with too many terms to search."""
         manifest = self._store.manifest()
         if (listed := manifest.get("languages")) is not None and language not in listed:
             return False
@@ -150,14 +152,14 @@ class TimedStore:
         return self._store.has_labels(language, among=TERMS_LOOKED_AT)
 
     def names_beginning(self, text: str, *, languages: Collection[str], limit: int) -> list[NameMatch]:
-        """Names that begin so, of a file; of a mirror, which has no order of names, this name alone."""
+        """Names that begin with the text; of a mirror, which cannot list them, the names equal to it."""
         if isinstance(self._store, SQLiteStore):
             return self._store.names_beginning(text, languages=languages, limit=limit)
         return self._store.find([text], languages=languages).get(text, [])[:limit]
 
 
-class SnapshotSession(Context):
-    """An open snapshot and the makers of ladders that read it. Of one thread alone."""
+class SnapshotSession(WorkContext):
+    """An open snapshot and its ladder makers, used by one thread alone."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         where = settings.snapshot
@@ -176,15 +178,15 @@ class SnapshotSession(Context):
         self._makers: dict[tuple[str, str], LadderMaker] = {}
         self._vocabularies: dict[str, Vocabulary] = {}
         self._measured: dict[tuple[str, str], MeasuredRelations] = {}
-        # Whether dates are written in a language, or the snapshot has names in it, or it cannot be told.
-        self.speaks = lru_cache(ANSWERS_KEPT)(self._reads_or_names_in)
+        # True also where too many terms would have to be searched.
+        self.supports_language = lru_cache(ANSWERS_KEPT)(self._has_rules_or_names_in)
         self._sent = 0
 
     def maker(self, language: str | None = None, linker: str = "question") -> LadderMaker:
-        """The ladder maker of a language and a linker.
+        """The ladder maker of a language and a linker, made at the first request for it.
 
-        The first language's maker is kept, and some of others; none once all together have read too much. Tables that
-        it prepares serve all later requests, however long that takes.
+        The maker of the service's own language and some others are kept, and all are dropped once they contain too
+        many entities. Making one has no time limit, since its tables serve all later requests.
         """
         key = (language or self.language, linker)
         if sum(maker.graph.held for maker in self._makers.values()) > ENTITIES_KEPT:
@@ -206,22 +208,22 @@ class SnapshotSession(Context):
         return self._makers[key]
 
     def check_language(self, language: str) -> None:
-        """Raise HTTPProblem for a language in which the snapshot has no names and no rules exist."""
-        if not self.speaks(language):
+        """Raise HTTPProblem for a language without names in the snapshot and without rules."""
+        if not self.supports_language(language):
             raise HTTPProblem(
                 422, "language", f"language is {language!r}: the snapshot has no names in it, and dates are written in "
                 f"{supported_languages()} alone; ask in one of these, or in one that the snapshot has names in",
             )  # fmt: skip
 
     def ladder(self, row: QARow, language: str, linker: str = "question") -> TieredRow:
-        """The tiered row of a question; tiers without a name in the language are in another one."""
-        self.count_question(row)
+        """Make the tiered row of a question; tiers without a name in the language are named in another one."""
+        self.limit_kept_results_of_question(row)
         return self.maker(language, linker).make(row)
 
-    def prepared(self) -> SnapshotSession:
-        """This, with what requests in any language need of the snapshot, as far as that does not take too long.
+    def prepare_tables(self) -> SnapshotSession:
+        """Read the vocabularies that requests need, as far as that is quick, and return this session.
 
-        The words of a snapshot are kept for the sessions that this process, and its forks, open of it afterwards.
+        Vocabularies are stored for all later sessions of this snapshot in this process and its forks.
         """
         if self.snapshot_id not in _words:
             _words.clear()
@@ -232,31 +234,31 @@ class SnapshotSession(Context):
                 self._vocabularies[language] = Vocabulary.from_store(self.store, language)
         return self
 
-    def _reads_or_names_in(self, language: str) -> bool:
+    def _has_rules_or_names_in(self, language: str) -> bool:
         others = [code for code in fallback_chain(language)[1:] if code not in ("mul", "en")]
         return is_supported_language(language) or any(self.store.may_have_names(code) for code in (language, *others))
 
-    def count_characters(self, texts: Iterable[str]) -> None:
-        """Count the characters of a question and its answers before they are worked on.
+    def limit_kept_results(self, texts: Iterable[str]) -> None:
+        """Add the characters of texts to those processed, and drop the results that makers keep after too many of
+        them.
 
-        Makers keep results under the texts that they belong to, bounded by number, not by length: after many
-        characters these results are dropped, and the tables of the snapshot stay.
+        Makers keep results by text, limited in number but not in length. The tables of the snapshot are not dropped.
         """
         self._sent += max(SENT_AT_LEAST, sum(map(len, texts)))
         if self._sent > SENT_KEPT:
             self._sent = 0
-            self.interrupted()
+            self.drop_unfinished_results()
 
-    def count_question(self, row: QARow) -> None:
-        """Count the characters of a question that are looked into."""
-        self.count_characters((row.question, row.subject_text or "", row.answer_description or "", *row.answers))
+    def limit_kept_results_of_question(self, row: QARow) -> None:
+        """Do the same with the texts of a question that makers process."""
+        self.limit_kept_results((row.question, row.subject_text or "", row.answer_description or "", *row.answers))
 
-    def begin(self, until: float) -> None:
-        """A piece of work begins that may read until then."""
+    def set_deadline(self, until: float) -> None:
+        """Set the time after which reads of the snapshot raise OverTimeError."""
         self.store.until = until
 
-    def interrupted(self) -> None:
-        """Drop the unfinished results of makers after work was interrupted; the tables of the snapshot stay."""
+    def drop_unfinished_results(self) -> None:
+        """Drop results that interrupted work may have left unfinished; the tables of the snapshot stay."""
         for maker in self._makers.values():
             maker.drop_conclusions()
 
@@ -266,55 +268,55 @@ class SnapshotSession(Context):
         self.store.close()
 
 
-_words: dict[str, dict[str, Vocabulary]] = {}  # of one snapshot, by its id
+_words: dict[str, dict[str, Vocabulary]] = {}  # by snapshot id, then language
 _FIRST = QARow(
     id="1", question="Where was Barack Obama born?", answers=("Honolulu",), answer_qids=(None,)
-)  # so that the tables of rules are loaded before anybody waits for them
+)  # makes the rules load their tables before the first request
 
 
-class Generation:
-    """A snapshot with the thread that reads it. It is closed when nobody uses it any more."""
+class ServedSnapshot:
+    """A snapshot with the thread that reads it, closed when its last user is done."""
 
     snapshot_id = ""
     manifest: Any = None
 
     def __init__(self, settings: ServiceSettings) -> None:
-        self.reader = Workroom("reader", lambda: SnapshotSession(settings).prepared(), most=settings.waiting)
+        self.reader = WorkThread("reader", lambda: SnapshotSession(settings).prepare_tables(), most=settings.waiting)
         self._settings = settings
         self._users = 0
         self._is_retired = False
 
     async def run(self, work: Callable[[SnapshotSession], T]) -> T:
-        """The result of a piece of work. Raises as `Workroom.run`."""
-        with self.held():
+        """Run `work` in the thread of the snapshot and return its result. Raises as `WorkThread.run`."""
+        with self.kept_open():
             return await self.reader.run(work, seconds=self._settings.seconds)
 
     @contextmanager
-    def held(self) -> Iterator[Generation]:
-        """This generation for several pieces of work: it is not closed meanwhile."""
+    def kept_open(self) -> Iterator[ServedSnapshot]:
+        """A context in which this snapshot stays open for several pieces of work."""
         self._users += 1
         try:
             yield self
         finally:
             self._users -= 1
             if self._is_retired:
-                self.retire()
+                self.close_when_unused()
 
-    def retire(self) -> None:
-        """Close it as soon as nobody uses it."""
+    def close_when_unused(self) -> None:
+        """Close the snapshot now, or when its last user is done."""
         self._is_retired = True
         if not self._users:
             self.reader.close()
 
 
 class Snapshots:
-    """The snapshot that is served with its serial number, and the check for a replaced file."""
+    """The snapshot that is served, and its replacement when the file changes."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings = settings
-        self._current: Generation | None = None
-        self._seen: object = None  # identity of the file at the last check
-        self._looked = 0.0
+        self._current: ServedSnapshot | None = None
+        self._seen_identity: object = None  # identity of the file at the last check
+        self._last_checked = 0.0
 
     @property
     def is_open(self) -> bool:
@@ -322,49 +324,49 @@ class Snapshots:
         return self._current is not None
 
     @property
-    def current(self) -> Generation:
-        """The snapshot that is served. Raises HTTPProblem where none is open yet."""
+    def current(self) -> ServedSnapshot:
+        """The snapshot that is served. Raises HTTPProblem before the first one is open."""
         if self._current is None:
-            raise overloaded("the snapshot is being opened", retry_after=2)
+            raise overload_problem("the snapshot is being opened", retry_after=2)
         return self._current
 
     async def open(self) -> None:
-        """Open what is there now, and let it be served. Raises what opening it raises."""
-        self._seen = await asyncio.to_thread(self._identity)
-        fresh = Generation(self._settings)
-        session = await fresh.reader.opened()
+        """Open the file or mirror and serve it in place of the earlier one. Raises the errors of opening it."""
+        self._seen_identity = await asyncio.to_thread(self._source_identity)
+        fresh = ServedSnapshot(self._settings)
+        session = await fresh.reader.opened_context()
         fresh.snapshot_id, fresh.manifest = session.snapshot_id, session.manifest
         if self._current is not None:
-            self._current.retire()
+            self._current.close_when_unused()
         self._current = fresh
 
-    async def look(self) -> bool:
-        """Open the snapshot, or take up another that has been put into the place of this one; whether that was done.
+    async def open_or_replace(self) -> bool:
+        """Open the snapshot, or open it again where its file was replaced; return whether that was done.
 
-        Until it is ready, requests are answered from the old one, which stays, with one line in the log, where the new
-        one cannot be opened. Raises what opening the first one raises.
+        Until the new one is ready, requests are answered from the old one, which stays where the new one cannot be
+        opened; the log then has one line. Raises the errors of opening the first one.
         """
         if self._current is None:
             await self.open()
             return True
         now = asyncio.get_running_loop().time()
-        if is_address(self._settings.snapshot) and now - self._looked < LOOKS_A_MIRROR:
+        if is_address(self._settings.snapshot) and now - self._last_checked < LOOKS_A_MIRROR:
             return False
-        self._looked = now
-        there = await asyncio.to_thread(self._identity)
-        if there is None or there == self._seen:
+        self._last_checked = now
+        there = await asyncio.to_thread(self._source_identity)
+        if there is None or there == self._seen_identity:
             return False
         try:
             await self.open()
         except Exception as error:
             log.error("the snapshot is not replaced, and the old one is served: %s", error)
-            self._seen = there
+            self._seen_identity = there
             return False
         log.warning("now serving snapshot %s", self.current.snapshot_id)
         return True
 
-    def _identity(self) -> object:
-        """The identity of the file or mirror at the place, None where there is none."""
+    def _source_identity(self) -> object:
+        """The identity of the file or mirror, which changes with its content; None where there is none."""
         where = self._settings.snapshot
         with suppress(OSError, KGError):
             if not is_address(where):

@@ -38,7 +38,7 @@ def test_settings_say_what_they_mean_and_have_no_two_names(command: type[Any]) -
     declared = settings_of(command)
     assert command.__doc__
     assert [one.field for one in declared if not one.setting.help.strip()] == []
-    names = [one.setting.name(one.field) for one in declared]
+    names = [one.setting.command_line_name(one.field) for one in declared]
     assert len(names) == len(set(names))
     for one in declared:  # a default is itself allowed
         if one.default not in (..., None) and not one.many:

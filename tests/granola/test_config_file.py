@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from granola.commands.cli.main import _exit_status, config, typer_command
+from granola.commands.cli.main import _run_reporting_errors, read_config, typer_command
 from granola.commands.tiers import Ladder
 from granola.errors import UsageError
 
@@ -20,19 +20,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     inner = tmp_path / "study" / "inner"
     inner.mkdir(parents=True)
     monkeypatch.chdir(inner)
-    config.cache_clear()
+    read_config.cache_clear()
     yield tmp_path / "study"
-    config.cache_clear()
+    read_config.cache_clear()
 
 
 def test_the_nearest_file_counts(folder: Path) -> None:
-    assert config() == {}
-    config.cache_clear()
+    assert read_config() == {}
+    read_config.cache_clear()
     (folder / "granola.toml").write_text('snapshot = "w.sqlite"\nlanguage = "de"\n', encoding="utf-8")
-    assert config() == {"snapshot": str(folder / "w.sqlite"), "language": "de"}
-    config.cache_clear()
+    assert read_config() == {"snapshot": str(folder / "w.sqlite"), "language": "de"}
+    read_config.cache_clear()
     (folder / "inner" / "granola.toml").write_text('snapshot = "bolt://h:7687"\n', encoding="utf-8")
-    assert config() == {"snapshot": "bolt://h:7687"}
+    assert read_config() == {"snapshot": "bolt://h:7687"}
 
 
 def test_commands_take_it_for_their_default(folder: Path) -> None:
@@ -46,10 +46,10 @@ def test_the_environment_comes_before_the_contact(folder: Path, monkeypatch: pyt
     (folder / "granola.toml").write_text('contact = "me@example.org"\n', encoding="utf-8")
     monkeypatch.setenv("GRANOLA_CONTACT", "you@example.org")
     monkeypatch.setattr(sys, "argv", ["granola", "--version"])
-    assert _exit_status() == 0
+    assert _run_reporting_errors() == 0
     assert os.environ["GRANOLA_CONTACT"] == "you@example.org"
     monkeypatch.delenv("GRANOLA_CONTACT")
-    assert _exit_status() == 0
+    assert _run_reporting_errors() == 0
     assert os.environ["GRANOLA_CONTACT"] == "me@example.org"
 
 
@@ -65,5 +65,5 @@ def test_the_environment_comes_before_the_contact(folder: Path, monkeypatch: pyt
 def test_what_is_wrong_is_told_with_the_file(folder: Path, text: str, told: str) -> None:
     (folder / "granola.toml").write_text(text, encoding="utf-8")
     with pytest.raises(UsageError) as raised:
-        config()
+        read_config()
     assert told in str(raised.value)

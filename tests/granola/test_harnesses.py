@@ -16,7 +16,7 @@ import pytest
 
 from abstraction.files.rows import read_tiered
 from granola.errors import PredictionError
-from granola.harnesses.grading import SCORES, questions, scores_of_verdict
+from granola.harnesses.grading import SCORES, harness_questions, scores_of_verdict
 from granola.matching import matcher
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreSettings, score
@@ -27,7 +27,7 @@ SAID = ("Kunming", "Yunnan", "in China", "Paris", "I don't know.")
 
 
 def answers(tiered: Path) -> dict[str, str]:
-    return {row.id: SAID[index % len(SAID)] for index, row in enumerate(questions(tiered))}
+    return {row.id: SAID[index % len(SAID)] for index, row in enumerate(harness_questions(tiered))}
 
 
 def expected(tiered: Path) -> dict[str, float]:
@@ -39,7 +39,7 @@ def expected(tiered: Path) -> dict[str, float]:
 
 
 def test_graded_scores_are_not_cut_to_right_and_wrong(systems: Path) -> None:
-    levels = next(iter(questions(systems / "tiers.jsonl"))).levels
+    levels = next(iter(harness_questions(systems / "tiers.jsonl"))).levels
     one = scores_of_verdict(matcher("rules").match("Yunnan", levels))
     assert one["granola_accuracy"] == 1.0
     assert one["standard_accuracy"] == 0.0
@@ -51,8 +51,8 @@ def test_the_names_of_level_1_may_be_the_gold_answers_alone(tmp_path: Path) -> N
     path = tmp_path / "tiers.jsonl"
     level = {"tiers": [{"text": "New York City", "aliases": ["Gotham"]}]}
     path.write_text(json.dumps({"id": "1", "question": "q", "answer": ["New York City"], "levels": [level]}) + "\n")
-    assert [one.levels for one in questions(path, "gold")] == [(("New York City",),)]
-    assert [one.levels for one in questions(path)] == [(("New York City", "Gotham"),)]
+    assert [one.levels for one in harness_questions(path, "gold")] == [(("New York City",),)]
+    assert [one.levels for one in harness_questions(path)] == [(("New York City", "Gotham"),)]
 
 
 def test_the_harness_file_names_the_scores_that_are_returned() -> None:
@@ -66,7 +66,7 @@ def test_a_damaged_tiered_file_is_told(tmp_path: Path) -> None:
         '{"id": "1", "question": "q", "answer": ["a"], "levels": [{"tiers": [{"text": "a"}]}]}\n{"id": 2}\n'
     )
     with pytest.raises(PredictionError, match="mend or leave out 1 rows"):
-        list(questions(path))
+        list(harness_questions(path))
 
 
 def test_lm_evaluation_harness(systems: Path) -> None:
@@ -79,7 +79,7 @@ def test_lm_evaluation_harness(systems: Path) -> None:
     import granola.harnesses
 
     tiered = systems / "tiers.jsonl"
-    asked = {f"Question: {row.question}\nAnswer:": answers(tiered)[row.id] for row in questions(tiered)}
+    asked = {f"Question: {row.question}\nAnswer:": answers(tiered)[row.id] for row in harness_questions(tiered)}
 
     class Repeating(LM):  # type: ignore[misc]  # untyped where it is installed
         def generate_until(self, requests: list[Any], **more: Any) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow, read_tiered
-from granola.commands.score import with_popularity
+from granola.commands.score import with_popularity_fields
 from granola.errors import UsageError
 from granola.scoring.grouping import PAGE_VIEWS, SITELINKS, with_page_views
 from tests.conftest import Run
@@ -67,12 +67,12 @@ def test_lines_that_could_not_be_read_are_told(run: Run, scored: list[str | Path
 
 def test_sitelinks_stand_in_where_there_are_no_page_views(scored: list[str | Path]) -> None:
     rows = list(read_tiered(str(scored[0])))
-    assert with_popularity(rows, []) == (rows, [SITELINKS])
+    assert with_popularity_fields(rows, []) == (rows, [SITELINKS])
 
 
 def test_a_figure_that_is_left_out_is_told(scored: list[str | Path], capfd: pytest.CaptureFixture[str]) -> None:
     rows = list(read_tiered(str(scored[0])))[:9]  # fewer than two a bin
-    assert with_popularity(rows, []) == (rows, [])
+    assert with_popularity_fields(rows, []) == (rows, [])
     assert "no figure by popularity: give --popularity FIELD, or FILE" in capfd.readouterr().err
-    assert with_popularity(rows, [SITELINKS]) == (rows, [SITELINKS])
+    assert with_popularity_fields(rows, [SITELINKS]) == (rows, [SITELINKS])
     assert capfd.readouterr().err == ""

@@ -29,7 +29,7 @@ from typer.core import TyperGroup
 
 from abstraction.errors import AbstractionError
 from granola import __version__
-from granola.base.terminal_lines import visible
+from granola.base.terminal_lines import escape_controls
 from granola.commands.command_list import COMMANDS, GROUPS, VERBS, command_class
 from granola.errors import GranolaError, UsageError
 from kg.base.files import is_full, why_unwritten
@@ -137,7 +137,7 @@ _JSON = inspect.Parameter(
 def typer_command(command: type[Command[Any]]) -> Callable[..., None]:
     """The function for typer: its docstring is the help, its exit status that of `execute`."""
 
-    def run(*, as_json: bool = False, **settings: Any) -> None:
+    def run_command(*, as_json: bool = False, **settings: Any) -> None:
         # An option that was not given leaves the default of the command.
         made = command(**{name: value for name, value in settings.items() if value is not None})
         if status := made.execute(as_json=as_json):
@@ -145,23 +145,23 @@ def typer_command(command: type[Command[Any]]) -> Callable[..., None]:
 
     from granola.base.settings import settings_of
 
-    parameters = [_option_of_setting(declared) for declared in settings_of(command)]
+    parameters = [_parameter_of_setting(declared) for declared in settings_of(command)]
     # --json is no setting of a command: it chooses how the result is printed.
     if command.prints:
         parameters.append(_JSON)
-    run.__name__ = command.__name__
-    run.__doc__ = command.__doc__
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads the options from this
-    return run
+    run_command.__name__ = command.__name__
+    run_command.__doc__ = command.__doc__
+    run_command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run_command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads the options from this
+    return run_command
 
 
-def _option_of_setting(declared: DeclaredSetting) -> inspect.Parameter:
+def _parameter_of_setting(declared: DeclaredSetting) -> inspect.Parameter:
     setting, default = declared.setting, declared.default
     # granola.toml gives the defaults of a required snapshot, and of the language.
     if default == {"snapshot": ..., "language": "en"}.get(declared.field, "") and not setting.positional:
-        default = config().get(declared.field, default)
-    bounds = f" [{setting.allowed}]" if setting.allowed else ""
+        default = read_config().get(declared.field, default)
+    bounds = f" [{setting.allowed_range}]" if setting.allowed_range else ""
     options: dict[str, Any] = {"help": setting.help + bounds, "metavar": setting.metavar}
     if setting.advanced:
         options["rich_help_panel"] = "Advanced"
@@ -171,7 +171,7 @@ def _option_of_setting(declared: DeclaredSetting) -> inspect.Parameter:
     if setting.positional:
         parameter = typer.Argument(default, **options)
     else:
-        names = [setting.flag or setting.name(declared.field), *([setting.short] if setting.short else [])]
+        names = [setting.flag or setting.command_line_name(declared.field), *([setting.short] if setting.short else [])]
         parameter = typer.Option(default, *names, **options)
     annotation = list[declared.type] if declared.many else declared.type  # type: ignore[name-defined]
     return inspect.Parameter(
@@ -183,7 +183,7 @@ def _option_of_setting(declared: DeclaredSetting) -> inspect.Parameter:
 
 
 @cache
-def config() -> Mapping[str, str]:
+def read_config() -> Mapping[str, str]:
     """The content of the nearest file; empty without one. Raises UsageError for an unknown key."""
     here = Path.cwd()
     path = next((folder / NAME for folder in (here, *here.parents) if (folder / NAME).is_file()), None)
@@ -221,7 +221,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # an ASCII terminal gets escapes for other characters
             stream.reconfigure(errors="backslashreplace")
-    status = _exit_status()
+    status = _run_reporting_errors()
     if status in (UNUSABLE, CLOSED_PIPE):
         try:
             sys.stdout.flush()
@@ -242,12 +242,12 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  # open until the process ends
 
 
-def _exit_status() -> int:
+def _run_reporting_errors() -> int:
     try:
         _check_arguments(sys.argv[1:])
-        if contact := config().get("contact"):
+        if contact := read_config().get("contact"):
             os.environ.setdefault("GRANOLA_CONTACT", contact)  # the environment overrides the file
-        return _run_app()
+        return _run_app_and_flush()
     except WebAddressError as error:
         return _report_error(f"{error}; a granola service takes questions at POST /v1/ladders: see docs/service.md")
     except (KGError, AbstractionError, GranolaError) as error:
@@ -279,7 +279,7 @@ def _exit_status() -> int:
         return INTERRUPTED
 
 
-def _run_app() -> int:
+def _run_app_and_flush() -> int:
     """Run the command and flush its output while a failure of that can still be reported."""
     try:
         app(standalone_mode=True, prog_name="granola")
@@ -308,7 +308,7 @@ def _check_arguments(arguments: list[str]) -> None:
 
 
 def _report_error(message: str) -> int:
-    print(f"granola: {visible(scrubbed(message))}", file=sys.stderr)
+    print(f"granola: {escape_controls(scrubbed(message))}", file=sys.stderr)
     return UNUSABLE
 
 

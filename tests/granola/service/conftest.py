@@ -47,12 +47,13 @@ class Running:
 _COMMAND = "from granola.commands.cli.main import main; main()"
 _LIMITED = """
 import json, sys
-from granola.service.server import bind, run
+from granola.service.server import open_listening_socket, run_service
 from granola.service.limits import ServiceSettings
 settings = json.loads(sys.argv[1])
-sock = bind("127.0.0.1", 0)
+sock = open_listening_socket("127.0.0.1", 0)
 told = f"serving snapshot x at http://127.0.0.1:{sock.getsockname()[1]}"
-run(ServiceSettings(**settings), sock, workers=int(sys.argv[2]), ready=lambda: print(told, file=sys.stderr, flush=True))
+ready = lambda: print(told, file=sys.stderr, flush=True)
+run_service(ServiceSettings(**settings), sock, workers=int(sys.argv[2]), ready=ready)
 """
 
 

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 
 from granola.service.application import Service, create_app
 from granola.service.gate import BoundedRoute
-from granola.service.ladder_page import Asked
+from granola.service.ladder_page import LadderForm
 from granola.service.limits import ServiceSettings
 from granola.service.service_figures import Metrics, SharedFigures
 
@@ -80,7 +80,7 @@ def application() -> list[BoundedRoute]:
 def parameters(route: BoundedRoute) -> list[str]:
     """What an address of the route has, in its path and after it."""
     told = [one.alias for one in (*route.dependant.path_params, *route.dependant.query_params)]
-    return told + ([field.name for field in fields(Asked)] if route.path == "/" else [])  # which reads them itself
+    return told + ([field.name for field in fields(LadderForm)] if route.path == "/" else [])  # which reads them itself
 
 
 def address(route: BoundedRoute, values: Mapping[str, str]) -> str:

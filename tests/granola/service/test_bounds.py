@@ -9,7 +9,7 @@ import pytest
 import requests
 from fastapi import FastAPI
 
-from granola.service.gate import READING, BoundedRoute, add_routes, check_asked, route
+from granola.service.gate import READING, BoundedRoute, add_routes, check_host_and_site, route
 from granola.service.limits import ServiceSettings
 from granola.service.problems import HTTPProblem
 from granola.service.service_figures import Metrics, SharedFigures
@@ -37,7 +37,7 @@ def test_no_route_can_be_added_without_its_bound() -> None:
 def test_requests_of_tests_are_of_every_route_and_parameter() -> None:
     routes = application()
     assert {route.path for route in routes if route.methods == {"POST"}} == set(BODIES)
-    most = {route.path: route.bound.most(ServiceSettings(snapshot="x")) for route in routes}
+    most = {route.path: route.bound.most_body_bytes(ServiceSettings(snapshot="x")) for route in routes}
     assert {path for path, size in most.items() if size} == set(BODIES)
     assert {path for path, size in most.items() if size > 1 << 20} == {"/v1/ladders", "/v1/score"}
     assert {name for route in routes for name in parameters(route)} == set(VALUES)
@@ -65,37 +65,37 @@ def test_mutated_requests_get_an_answer_that_is_no_fault(service: Running) -> No
 )
 def test_hosts_that_are_ours(host: str) -> None:
     hosts = frozenset({"localhost", "ours.org"})
-    check_asked(ServiceSettings(snapshot="x", hosts=hosts), "POST", {b"host": host.encode()})
+    check_host_and_site(ServiceSettings(snapshot="x", hosts=hosts), "POST", {b"host": host.encode()})
 
 
 @pytest.mark.parametrize("host", ["elsewhere.org", "localhost.org", "127.0.0.1.org", "x" * 400, "ours.org:80:80", "é"])
 def test_hosts_that_are_not(host: str) -> None:
     settings = ServiceSettings(snapshot="x", hosts=frozenset({"localhost", "ours.org"}))
     with pytest.raises(HTTPProblem, match="not asked under that name"):
-        check_asked(settings, "GET", {b"host": host.encode()})
+        check_host_and_site(settings, "GET", {b"host": host.encode()})
 
 
 def test_pages_of_other_sites_post_nothing() -> None:
     with pytest.raises(HTTPProblem, match="other sites"):
-        check_asked(ServiceSettings(snapshot="x"), "POST", {b"sec-fetch-site": b"cross-site"})
-    check_asked(ServiceSettings(snapshot="x"), "GET", {b"sec-fetch-site": b"cross-site"})
+        check_host_and_site(ServiceSettings(snapshot="x"), "POST", {b"sec-fetch-site": b"cross-site"})
+    check_host_and_site(ServiceSettings(snapshot="x"), "GET", {b"sec-fetch-site": b"cross-site"})
 
 
 def test_figures_are_of_all_workers_and_outlive_them() -> None:
     shared = SharedFigures(2)
     one, other = Metrics(shared), Metrics(shared)
-    one.take_place(0)
-    other.take_place(1)
+    one.continue_at_place(0)
+    other.continue_at_place(1)
     for metrics in (one, one, other):
-        metrics.answered("/v1/ladder", "POST", 200, 0.003)
-    one.gauge("granola_connections", 3)
-    one.share()
+        metrics.count_request("/v1/ladder", "POST", 200, 0.003)
+    one.set_gauge("granola_connections", 3)
+    one.publish()
     asked = 'granola_requests_total{method="POST",route="/v1/ladder",status="200"}'
-    assert f"{asked} 3.0\n" in other.page().decode()
+    assert f"{asked} 3.0\n" in other.prometheus_text().decode()
     successor = Metrics(shared)
-    successor.take_place(0)
-    successor.answered("/v1/ladder", "POST", 200, 20.0)
-    page = successor.page().decode()
+    successor.continue_at_place(0)
+    successor.count_request("/v1/ladder", "POST", 200, 20.0)
+    page = successor.prometheus_text().decode()
     assert f"{asked} 4.0\n" in page
     assert 'granola_request_seconds_bucket{le="0.005",route="/v1/ladder"} 3.0\n' in page
     assert 'granola_request_seconds_bucket{le="+Inf",route="/v1/ladder"} 4.0\n' in page

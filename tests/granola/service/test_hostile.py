@@ -85,15 +85,15 @@ def test_sizes_and_their_products_are_bounded_before_work_begins(service: Runnin
 
 
 def test_what_may_be_compared_grows_with_what_is_sent() -> None:
-    limits.check_compared([([13] * 170, [16] * 127)])
+    limits.check_comparisons([([13] * 170, [16] * 127)])
     with pytest.raises(HTTPProblem, match="fewer predictions at a time"):
-        limits.check_compared([([13] * 180, [16] * 130)])
-    limits.check_compared(([200], [20] * 30) for _ in range(2_000))  # a large file
-    limits.check_resampled(1_000, 30, 100)
-    limits.check_resampled(1_000, 400, 10_000)
+        limits.check_comparisons([([13] * 180, [16] * 130)])
+    limits.check_comparisons(([200], [20] * 30) for _ in range(2_000))  # a large file
+    limits.check_resamples(1_000, 30, 100)
+    limits.check_resamples(1_000, 400, 10_000)
     for drawn in ((10_000, 7, 10), (10_000, 51, 10_000)):
         with pytest.raises(HTTPProblem, match="set resamples lower"):
-            limits.check_resampled(*drawn)
+            limits.check_resamples(*drawn)
     limits.check_batch(1_000, 60, 0)
     limits.check_batch(1_001, 61, 1 << 17)
     for answers, relations in ((1_001, 1), (1, 61)):

@@ -19,7 +19,7 @@ import pytest
 import requests
 
 from granola.service.problems import HTTPProblem
-from granola.service.snapshots import Context, Workroom
+from granola.service.snapshots import WorkContext, WorkThread
 from tests.command_line import COMMAND
 from tests.granola.service.conftest import (
     OBAMA,
@@ -86,16 +86,16 @@ def test_what_there_is_no_room_or_no_time_for_may_be_sent_again(demo_snapshot: P
 def test_work_that_nobody_waits_for_any_more_is_dropped_before_it_begins() -> None:
     begun, may_end, done = threading.Event(), threading.Event(), []
 
-    def first(_: Context) -> None:
+    def first(_: WorkContext) -> None:
         begun.set()
         may_end.wait(60)
 
-    def other(number: int) -> Callable[[Context], None]:
+    def other(number: int) -> Callable[[WorkContext], None]:
         body = bytearray(1_000)
         return lambda _: done.append((number, len(body)))
 
     async def ask() -> None:
-        room = Workroom("room", Context, most=10)
+        room = WorkThread("room", WorkContext, most=10)
         works = [other(number) for number in range(9)]
         kept = [weakref.ref(work) for work in works]
         asking = [asyncio.create_task(room.run(work, seconds=60)) for work in [first, *works]]

@@ -16,7 +16,7 @@ import requests
 from abstraction.base.tiers import Evidence
 from abstraction.linking.linker import link_settings
 from granola.report.ladder_view import EvidenceRow, evidence_rows, readable_date
-from granola.service.ladder_page import _WORDS, examples
+from granola.service.ladder_page import _WORDS, answerable_examples
 from tests.granola.service.conftest import OBAMA, Running, serving, session_of
 
 HOSTILE = "</textarea><script>alert(1)</script><img src=x onerror=alert(1)> \x07\x1b[31m‮ \" ' {{7*7}} &amp;"
@@ -64,10 +64,10 @@ def test_without_a_question_there_are_a_form_and_examples_of_all_sorts(service: 
     assert got.status_code == 200
     assert set(_Elements(got.text).held) == set(FIELDS)
     with closing(session_of(service.snapshot)) as session:
-        found = examples(session)
+        found = answerable_examples(session)
     assert len({one.language for one in found}) >= 4
     links = [html.unescape(link) for link in re.findall(r'href="(\./\?[^"]+)"', got.text)]
-    assert links == [one.address() for one in found]
+    assert links == [one.page_address() for one in found]
     for one in found:
         asked = {"question": one.question, "answer": one.answer, "language": one.language}
         assert levels(page(service, **asked).text) >= 3
