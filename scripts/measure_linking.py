@@ -54,7 +54,7 @@ def questions(graph: Graph, relations: Iterable[str], seed: int) -> Iterator[Que
         targets = [target for target, _ in graph.store.values_of(prop)]
         graph.fetch(targets)
         named = {t: label for t in targets if (label := graph.label(t))}
-        graph.find_all(named.values())
+        graph.prefetch_names(named.values())
         asked = graph.store.referrers([(prop, t) for t in named])
         for (_, target), subjects in asked.items():
             drawn = draw.sample(subjects, min(SUBJECTS, len(subjects)))

@@ -41,7 +41,7 @@ from abstraction.models.chat_model import Failure
 from abstraction.phrasing.checking import DecisionCounts, log_lines, without_decisions
 from abstraction.phrasing.phraser import with_descriptions_and_sitelinks
 from kg import __version__
-from kg.base.files import resolved, sha256_of
+from kg.base.files import resolve_symlinks, sha256_of
 from kg.store.protocol import Store
 
 RECORD = "build.json"  # also the mark of a folder that may be replaced
@@ -148,7 +148,7 @@ def build_dataset(
     has made, never another. Raises DatasetError where replacing is refused or no question can be used, RowError for
     unusable files.
     """
-    out = resolved(out)
+    out = resolve_symlinks(out)
     check_output_folder(out, questions.files, force=force)
     request = _inputs_and_settings(questions, store, settings, phraser, scorer)
     cleaner = Cleaner(steps=settings.steps, trivial=settings.trivial, most=settings.most)
@@ -240,8 +240,8 @@ def _write_card_and_record(
 
 def check_output_folder(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
     """Raise DatasetError where `out` contains an input, is no dataset of ours, or exists without `force`."""
-    own = resolved(out)
-    if any(own in (place := resolved(path), *place.parents) for path in inputs):
+    own = resolve_symlinks(out)
+    if any(own in (place := resolve_symlinks(path), *place.parents) for path in inputs):
         raise DatasetError(f"{out} holds the questions and would be lost; name another folder")
     if not out.exists():
         return

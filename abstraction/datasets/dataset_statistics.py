@@ -12,7 +12,7 @@ from abstraction.base.properties import id_with_label
 from abstraction.base.relations import table
 from abstraction.files.rows import TieredRow
 from abstraction.text.questions.question_wording import QuestionKind, asked_kind
-from kg.base.model import ENTITY_ID, entity_number
+from kg.base.model import ENTITY_ID, number_within_kind
 
 Row = tuple[str, ...]
 NO_RELATION = "(none)"
@@ -103,7 +103,7 @@ class Statistics:
     @property
     def relations(self) -> list[str]:
         """The relations of the rows by property number; "(none)" comes last."""
-        return sorted(self.answers, key=lambda r: (r == NO_RELATION, 0 if r == NO_RELATION else entity_number(r)))
+        return sorted(self.answers, key=lambda r: (r == NO_RELATION, 0 if r == NO_RELATION else number_within_kind(r)))
 
     def rows_by_answer_count(self, relation: str | None = None) -> Counter[int]:
         """The number of rows by number of answers, of all relations or of one."""

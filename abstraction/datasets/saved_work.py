@@ -78,7 +78,7 @@ class SavedBatches:
             asked = orjson.loads(orjson.dumps(request))
             noted = self.folder / _REQUEST
             if not restart and noted.exists():
-                self._folder.check(orjson.loads(noted.read_bytes()), asked)
+                self._folder.check_same_request(orjson.loads(noted.read_bytes()), asked)
             else:
                 self._folder.clear()
                 with atomic_path(noted) as temporary:

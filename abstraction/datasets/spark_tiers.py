@@ -15,7 +15,7 @@ from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.maker.pipeline import LadderMakers
 from kg.errors import EngineError
-from kg.export.parquet import explaining_spark_errors, session
+from kg.export.parquet import raising_engine_error, spark_session
 from kg.store import is_address, open_store
 
 _LEAST_QUESTIONS = 200  # questions per task, since each task opens the snapshot
@@ -41,7 +41,7 @@ def ladders_on_spark(
     if not questions:
         return
     where = snapshot if is_address(snapshot) else str(Path(snapshot).absolute())
-    with session(master, name="granola tiers") as spark, explaining_spark_errors("making ladders"):
+    with spark_session(master, name="granola tiers") as spark, raising_engine_error("making ladders"):
         # Rounded up.
         tasks = min(-(-len(questions) // _LEAST_QUESTIONS), _TASKS * spark.sparkContext.defaultParallelism)
         spread = spark.sparkContext.parallelize(questions, tasks)

@@ -499,7 +499,7 @@ class Containers:
         # A former place may contain other former things, and things that existed in its time.
         statements = statements or [s for s in today if self.no_longer_exists(entity_id) or self._may_have_contained(s)]
         if self.case.at is not None:
-            then = self.graph.held_at(entity_id, prop, self.case.at)
+            then = self.graph.statements_valid_at(entity_id, prop, self.case.at)
             statements = [*statements, *(s for s in then if s.target and s not in statements)]
         return statements
 

@@ -165,7 +165,7 @@ def subsidiary_phrases(case: LadderCase) -> list[Proposal]:
     """ "a record label of Universal Music Group" by P749 at the question's date, else the description's own words."""
     graph = case.graph
     noun = "record label" if case.relation.asks == "label" else "subsidiary"
-    held = graph.held_at(case.answer, "P749", case.at) if case.at is not None else []
+    held = graph.statements_valid_at(case.answer, "P749", case.at) if case.at is not None else []
     holders = [value for value in named_values(graph, held) if _is_parent(case, case.answer, value.qid)]
     phrases = [(f"{noun} of {value.label}", value.qid, value.evidence) for value in holders]
     if noun == "record label" and not phrases:
@@ -236,7 +236,7 @@ def school_tiers(case: LadderCase) -> list[Proposal]:
 
     def institutions(entity_id: str) -> Iterator[NamedStep]:
         for prop in ("P749", "P361"):
-            then = graph.held_at(entity_id, prop, case.at) if case.at is not None else []
+            then = graph.statements_valid_at(entity_id, prop, case.at) if case.at is not None else []
             for value in named_values(graph, [*graph.current(entity_id, prop), *then]):
                 if not _LOOSE.search(value.label) and "school" in case.gazetteer.classes(value.qid):
                     yield value.qid, value.evidence, value.conditions

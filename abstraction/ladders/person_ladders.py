@@ -113,7 +113,7 @@ def _keep_asked_occupations(case: LadderCase, chains: list[OccupationChain]) -> 
         if chain.text.rsplit(" ", 1)[-1] in facets.heads:
             return True
         ids = [wording.qid for wording in chain.wordings if wording.qid]
-        return any(i in facets.kinds or not facets.kinds.isdisjoint(case.graph.superclasses(i)) for i in ids)
+        return any(i in facets.kinds or not facets.kinds.isdisjoint(case.graph.class_and_superclasses(i)) for i in ids)
 
     return [chain for chain in chains if is_asked(chain)] or chains
 

@@ -15,7 +15,7 @@ from abstraction.text.descriptions.attested_words import DescriptionWord, common
 from abstraction.text.descriptions.kind_grammar import DescribedKind, Nationality, head_nouns, is_plural
 from abstraction.text.language.phrases import indefinite, is_informative, word_list
 from kg.base.model import Rank, Statement, normalise
-from kg.graph.graph import Graph, valid_values
+from kg.graph.graph import Graph, asserted_statements
 
 
 @dataclass
@@ -130,7 +130,7 @@ def current_or_ended_statements(graph: Graph, entity_id: str, prop: str) -> list
     """The present statements; where all have ended, the ended ones, of preferred rank if any is."""
     if today := graph.current(entity_id, prop):
         return today
-    once = valid_values(graph.statements(entity_id, prop))
+    once = asserted_statements(graph.statements(entity_id, prop))
     return [s for s in once if s.rank is Rank.PREFERRED] or once
 
 

@@ -27,8 +27,8 @@ from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
 from abstraction.text.language.phrases import without_article
 from kg.base.bounded_cache import SizedDict
-from kg.base.model import entity_number, fallback_chain, normalise
-from kg.graph.graph import Graph, current, valid_values
+from kg.base.model import fallback_chain, normalise, number_within_kind
+from kg.graph.graph import Graph, asserted_statements, current
 from kg.store.protocol import Store
 
 VALUES = 300_000  # most frequent values of one property that are counted
@@ -149,7 +149,8 @@ class JointShares:
         if key not in self._value_sets:
             read = self._counts.store.entities(self._entities_with_any_pair(base), languages=(), properties=(prop,))
             sets = (
-                frozenset(s.target for s in valid_values(entity.values(prop)) if s.target) for entity in read.values()
+                frozenset(s.target for s in asserted_statements(entity.values(prop)) if s.target)
+                for entity in read.values()
             )
             counted = Counter(held for held in sets if held)
             self._value_sets[key] = counted.total(), counted
@@ -419,7 +420,9 @@ class ConditionBitsCounter:
             matches = self._counts.store.find([name], languages=languages).get(name, [])
             entity_ids = tuple(match.id for match in matches)
         self._counts.load_pairs((prop, qid) for qid in entity_ids)
-        best = max(entity_ids, key=lambda qid: (self._counts.count_pair(prop, qid), -entity_number(qid)), default=None)
+        best = max(
+            entity_ids, key=lambda qid: (self._counts.count_pair(prop, qid), -number_within_kind(qid)), default=None
+        )
         if best is None or not self._counts.count_pair(prop, best):
             return None
         return self._bits_of_condition(Condition(property=prop, value=best), kind, size, "")

@@ -200,7 +200,7 @@ class Candidates:
     def find_typed(self, text: str) -> tuple[NameMatch, ...]:
         """The items that a text with name and type refers to, by the first split that fits; empty for other texts."""
         splits = list(split_type(text))
-        self._graph.find_all(split.name for split in splits)
+        self._graph.prefetch_names(split.name for split in splits)
         for split in splits:
             if fitting := tuple(m for m in self._items(split.name) if self._is_of_type(m.id, split)):
                 return fitting
@@ -464,7 +464,7 @@ class AskedNouns:
         """The noun that `read_noun` finds; without noun and relation, the noun that determines the kind of answer."""
         noun = self.read_noun(question)
         if noun is None and not relation.id and (named := asked_kind(question, self._graph.shown_in).detail):
-            self._graph.find_all([named])
+            self._graph.prefetch_names([named])
             noun = self._cached_noun(named)
         return noun
 
@@ -478,7 +478,7 @@ class AskedNouns:
             end: [singular(normalise(" ".join(phrase[start:end]))) for start in range(max(0, end - 3), end)]
             for end in range(1, len(phrase) + 1)
         }
-        self._graph.find_all(t for texts in spans.values() for t in texts if t not in self._nouns)
+        self._graph.prefetch_names(t for texts in spans.values() for t in texts if t not in self._nouns)
         best: AskedNoun | None = None
         for end, texts in spans.items():
             word = phrase[end - 1]
@@ -510,7 +510,7 @@ class AskedNouns:
         """The answer classes of instances of the classes; empty where one class has none."""
         out: set[str] = set()
         for qid in classes:
-            above = self._graph.superclasses(qid)
+            above = self._graph.class_and_superclasses(qid)
             sorts = {sort for sort, row in _data()["sorts"].items() if not above.isdisjoint(row["classes"])}
             if not sorts and {"occupation", "office"} & self._classes(qid):
                 sorts = {"person"}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from abstraction.base.relations import Classifier, Relation
 from abstraction.text.descriptions.place_grammar import PLURAL, TYPED, PlaceUnit, barer_names, parse_place
 from abstraction.text.language.languages import bundled_demonyms
-from kg.base.model import QuantityValue, entity_number, normalise
+from kg.base.model import QuantityValue, normalise, number_within_kind
 from kg.graph.graph import Graph
 
 PLACES = frozenset({"place", "country"})  # answer classes of places
@@ -172,7 +172,9 @@ class Gazetteer:
         dependent = tuple(k for k in kinds if k == DEPENDENT or DEPENDENT in self._graph.targets(k, "P279"))
         if not dependent or self.is_state(entity_id) or self._graph.is_historical(entity_id):
             return ()
-        divided = any(not FIRST_DIVISION.isdisjoint(self._graph.superclasses(k)) for k in kinds if k not in dependent)
+        divided = any(
+            not FIRST_DIVISION.isdisjoint(self._graph.class_and_superclasses(k)) for k in kinds if k not in dependent
+        )
         return () if divided else dependent
 
     def is_no_tier(self, entity_id: str) -> bool:
@@ -392,7 +394,7 @@ class Gazetteer:
         def order(qid: str) -> tuple[bool, int, int]:
             kinds = (STATE, FIRST_DIVISION)
             rank = next((rank for rank, kind in enumerate(kinds) if self._graph.is_instance(qid, kind)), len(kinds))
-            return normalise(self._graph.label(qid) or "") != key, rank, entity_number(qid)
+            return normalise(self._graph.label(qid) or "") != key, rank, number_within_kind(qid)
 
         return min(candidates, key=order, default=None)
 

@@ -34,7 +34,7 @@ from abstraction.linking.gazetteer import (
 )
 from abstraction.text.language.languages import bundled_demonyms
 from abstraction.text.language.phrases import content_words, singular_words
-from kg.base.model import Statement, TimeValue, entity_number, normalise
+from kg.base.model import Statement, TimeValue, normalise, number_within_kind
 from kg.graph.graph import Graph
 
 # Properties for creators of works, for places, and for the beginning and end of an existence.
@@ -352,7 +352,7 @@ class Linker:
         ids = list(dict.fromkeys(m.id for m in self._graph.find(text)))
         if self.method == "smallest":  # for both entities, whatever is asked
             items = [i for i in ids if i.startswith("Q")]
-            return (min(items, key=entity_number),) if items else ()
+            return (min(items, key=number_within_kind),) if items else ()
         self._graph.fetch(ids)
         fits = SUBJECT_CLASSES.get(relation.subject)
         if fits is not None:
@@ -376,7 +376,7 @@ class Linker:
         if candidates is None:
             return Link(qid=None, abstained=Abstention.NO_LINK)
         if self.method == "smallest":
-            first = min((m.id for m in self._candidates.items_named(text, relation)), key=entity_number)
+            first = min((m.id for m in self._candidates.items_named(text, relation)), key=number_within_kind)
             return Link(qid=first, confidence="medium", rule="smallest-id")
         candidates = [c for c in candidates if not lies_in_another_unit(c.qid, relation, question, self._gazetteer)]
         if len(subjects) == 1 and (relation.id == CAPITAL or len(candidates) > 1):
@@ -429,7 +429,7 @@ class Linker:
     def _link_likeliest(self, signs: Mapping[str, Signs], relation: Relation, text: str, question: str) -> Link:
         settings = link_settings()
         weights = {qid: _weight(s) for qid, s in signs.items()}
-        order = sorted(weights, key=lambda i: (-weights[i], entity_number(i)))
+        order = sorted(weights, key=lambda i: (-weights[i], number_within_kind(i)))
         best, second = order[:2]
         parts = {qid: math.exp(weights[qid] - weights[best]) for qid in order}
         whole = sum(parts.values())

@@ -122,7 +122,7 @@ class Reviewer:
             for start in range(len(words) - size + 1)
         ]
         spans = [span for span in spans if span[:1].isupper() and len(span) > 3]
-        self._graph.find_all(spans)
+        self._graph.prefetch_names(spans)
         ids = [i for span in spans for i in self._items_named(span)]
         return list(dict.fromkeys(ids))[:MOST_SHOWN]
 

@@ -117,7 +117,7 @@ class LadderMaker:
 
     def drop_caches_if_full(self) -> bool:
         """Drop the caches where they contain more than KEPT entities; returns whether that was done."""
-        if self.graph.held <= KEPT:
+        if self.graph.cached_size <= KEPT:
             return False
         self._open_graph(self.graph.store)
         return True
@@ -181,7 +181,7 @@ class LadderMaker:
 
     def _prefetch(self, questions: list[QARow]) -> None:
         rows, graph = [_with_relation_of_wording(row, self._language) for row in questions], self.graph
-        graph.fetch_along(self._mentioned_ids(rows))  # and the entities above them, which builders read
+        graph.fetch_with_values(self._mentioned_ids(rows))  # and the entities above them, which builders read
         by_relation: defaultdict[str, list[str]] = defaultdict(list)
         for row in rows:
             if row.relation:
@@ -192,9 +192,9 @@ class LadderMaker:
     def _mentioned_ids(self, rows: list[QARow]) -> list[str]:
         """The ids in the rows, and the ids of entities that their texts may name."""
         texts = [text for row in rows for text in (*row.answers, row.subject_text) if text]
-        self.graph.find_all(texts)
+        self.graph.prefetch_names(texts)
         unknown = [text for row in rows for text in row.answers if not self.graph.find(text)]
-        self.graph.find_all(name for text in unknown for name in self.linker.name_forms(text))
+        self.graph.prefetch_names(name for text in unknown for name in self.linker.name_forms(text))
         ids = [match.id for text in texts for match in self.graph.find(text)]
         return ids + [qid for row in rows for qid in (*row.answer_qids, row.subject_qid) if qid]
 

@@ -57,8 +57,8 @@ from abstraction.models.chat_model import (
 )
 from abstraction.models.model_servers import ServerChat
 from abstraction.models.text_scorers import Entailment, TextScorer, TokenScores
-from kg.base.files import atomic_path, sha256_of, writable
-from kg.web.client import Cache
+from kg.base.files import atomic_path, resolve_output_path, sha256_of
+from kg.web.client import AnswerCache
 
 KIND, SCHEMA_VERSION = "model-calls", 1
 _ID = re.compile(r"([0-9a-f]{32})-([0-9a-f]{64})-(\d{1,9})-(\d{1,9})")
@@ -69,7 +69,7 @@ class CallLog:
 
     def __init__(self, path: Path | str, identity: Mapping[str, Any]) -> None:
         """Open for appending, creating the file. Raises OutputError for a path that is no file, and OSError."""
-        self._path = writable(path)
+        self._path = resolve_output_path(path)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
         self._file = self._path.open("a+b")
@@ -174,7 +174,7 @@ class CachedScorer(Generic[T, R]):
     A model may have `items_at_a_time`: the number of items to give in one call, so that its batches are full.
     """
 
-    def __init__(self, model: TextScorer[T, R], store: Cache) -> None:
+    def __init__(self, model: TextScorer[T, R], store: AnswerCache) -> None:
         """`store` may contain scores of other models, too."""
         self._model, self._store = model, store
         self.identity: Mapping[str, Any] = model.identity
@@ -252,7 +252,7 @@ class CachedChatModel:
         # The model's identity in keys and in the names of a batch's lines.
         self.name = hashlib.sha256(orjson.dumps(self.identity, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
         self._lock = threading.Lock()
-        self._kept = None if cache is None else Cache(cache)
+        self._kept = None if cache is None else AnswerCache(cache)
         self._log = None if log is None else CallLog(log, self.identity)
         self._stored = recorded or self._cached_completions
 

@@ -245,7 +245,7 @@ class LadderCheck:
 
         A tier that the graph's ladder has too takes over its entity, aliases, bits and evidence.
         """
-        if self._judge.graph.held > MOST_ENTITIES:
+        if self._judge.graph.cached_size > MOST_ENTITIES:
             self._judge = self._new_judge()
         drafts = self._reorder(row, texts)
         rungs = self._build_levels(row, drafts)

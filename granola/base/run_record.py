@@ -19,7 +19,7 @@ from typing import Any
 
 from granola import __version__
 from granola.base.terminal_lines import escape_controls
-from kg.base.files import atomic_path, sha256_of, writable
+from kg.base.files import atomic_path, resolve_output_path, sha256_of
 
 SUFFIX = ".run.json"
 PACKAGES = ("kg", "abstraction", "granola")
@@ -116,7 +116,7 @@ def write_run_record(
         with atomic_path(path) as temporary:
             temporary.write_text(f"{text}\n", encoding="utf-8")
     except OSError:
-        writable(out).unlink(missing_ok=True)
+        resolve_output_path(out).unlink(missing_ok=True)
         raise
     return path
 

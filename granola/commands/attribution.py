@@ -25,7 +25,7 @@ from granola.commands.messages import count, note, report_rejects
 from granola.commands.output import lock_output, open_model, writing
 from granola.errors import UsageError
 from granola.scoring.shared_settings import Force, Resamples
-from kg.base.files import resolved
+from kg.base.files import resolve_symlinks
 from kg.graph.logical_query import StoreFacts
 from kg.store import is_address, open_store
 
@@ -290,7 +290,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
                 "Version": f"granola-ladders {__version__}",
             }
             statistics = write_benchmark(
-                resolved(self.out), split_by_subject(chosen, test=FOR_TESTING, seed=self.seed), facts=facts,
+                resolve_symlinks(self.out), split_by_subject(chosen, test=FOR_TESTING, seed=self.seed), facts=facts,
                 outcomes=built, origin=made, wording=wording, rejected=rejected,
             )  # fmt: skip
         return {"built": built, "statistics": statistics, "damaged": unread[DAMAGED]}

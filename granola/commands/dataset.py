@@ -38,7 +38,7 @@ from granola.scoring.shared_settings import (
     check_language,
     property_id,
 )
-from kg.base.files import resolved
+from kg.base.files import resolve_symlinks
 from kg.store import is_address, open_store
 from kg.store.protocol import Store
 
@@ -182,7 +182,7 @@ class Dataset(Command["BuiltDataset"], QuestionSettings, DatasetModels, ReviewSe
 
         steps = frozenset(STEPS) - frozenset(self.without)
         return DatasetSettings(
-            name=self.name if self.name is not None else resolved(self.out).name,
+            name=self.name if self.name is not None else resolve_symlinks(self.out).name,
             language=self.language,
             linker=self.linker,
             split=self.split or "test",
@@ -215,7 +215,7 @@ class Dataset(Command["BuiltDataset"], QuestionSettings, DatasetModels, ReviewSe
             # The record is published, so that it has no folders of the user.
             named = self.snapshot if is_address(self.snapshot) else Path(self.snapshot).name
             arguments = {**asdict(settings), **questions.selection_settings, "snapshot": named}
-            arguments["out"] = resolved(self.out).name
+            arguments["out"] = resolve_symlinks(self.out).name
             more = {
                 "snapshot": store.manifest()["snapshot_id"],
                 **({"phrasing": {**phraser.settings, "fingerprint": phraser.fingerprint}} if phraser else {}),

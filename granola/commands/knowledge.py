@@ -15,7 +15,7 @@ from granola.commands.output import RowsCommand, RowsOutput, check_outputs, writ
 from granola.errors import UsageError
 from granola.evidence.knowledge.knowledge_items import JudgeSettings
 from granola.scoring.shared_settings import Force, Out
-from kg.web.client import Cache
+from kg.web.client import AnswerCache
 
 if TYPE_CHECKING:
     from granola.evidence.knowledge.knowledge_items import KnowledgeItem
@@ -136,7 +136,7 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
         if output.named_path is not None:
             store = Path(f"{self.out}{SCORES_SUFFIX}")
             check_outputs(store, inputs=[*output.inputs, self.out], force=True)
-        cache = stack.enter_context(closing(Cache(store)))
+        cache = stack.enter_context(closing(AnswerCache(store)))
         wanted = {part: (PARTS_OF_MODELS.get(part, part), word) for part, word in words.items()}
         # Two parts may need the same model, which is loaded once.
         loaded = {(kind, word): getattr(spec, f"open_{kind}")(word) for kind, word in dict.fromkeys(wanted.values())}

@@ -26,7 +26,7 @@ from granola.commands.command import Command
 from granola.commands.messages import count, note, report_rejects, with_progress
 from granola.errors import BatchWritten, GranolaError, UsageError
 from granola.scoring.shared_settings import ANSWERS_SUFFIX, CALLS_SUFFIX
-from kg.base.files import writable
+from kg.base.files import resolve_output_path
 from kg.errors import ForeseenError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def check_outputs(
         raise UsageError(f"{asked} is empty; name a file to write")
     given = [Path(path) for path in inputs if path is not None and str(path) != STANDARD]
     for path in (Path(out), *(Path(f"{out}{suffix}") for suffix in sides)):
-        place = writable(path)
+        place = resolve_output_path(path)
         if any(_is_same_file(place, one) for one in given):
             beside = "" if path == Path(out) else f", which {asked} {out} would write,"
             raise UsageError(f"{path}{beside} is also an input and would be lost; give another {asked}")
@@ -118,7 +118,7 @@ def writing(
         except (OSError, BatchWritten):
             # What the block wrote is not whole; a file that it has not written is the user's and stays.
             if _file_identity(out) != before:
-                writable(out).unlink(missing_ok=True)
+                resolve_output_path(out).unlink(missing_ok=True)
             raise
 
 

@@ -313,13 +313,13 @@ class SnapshotSpark(Command["TablesReport"]):
 
     def run(self) -> TablesReport:
         """Decode the dumps."""
-        from kg.export.parquet import REJECTS_SUFFIX, decode_dump
+        from kg.export.parquet import REJECTS_SUFFIX, convert_dump_to_parquet
 
         codes = parse_languages(self.languages)
         # The folder itself is checked by the library.
         check_outputs(Path(f"{self.out}{REJECTS_SUFFIX}"), inputs=self.sources, force=True)
         with lock_output(self.out):
-            return decode_dump(
+            return convert_dump_to_parquet(
                 self.sources,
                 self.out,
                 master=self.master,

@@ -20,7 +20,7 @@ from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_outputs, che
 from granola.errors import UsageError
 from granola.scoring.shared_settings import Force, QuestionSettings, check_language
 from kg.base.model import normalise
-from kg.base.scope import Scope, ids_in
+from kg.base.scope import Scope, read_ids
 from kg.errors import SelectionError
 from kg.store import open_store
 
@@ -90,7 +90,7 @@ class ScopeSettings:
 
         Raises SelectionError where nothing is selected.
         """
-        chosen = {*split_values(self.ids), *(entity_id for path in self.ids_from for entity_id in ids_in(path))}
+        chosen = {*split_values(self.ids), *(entity_id for path in self.ids_from for entity_id in read_ids(path))}
         names, named, rejected = self._read_names_and_ids_of_questions(shape)
         chosen |= named
         followed = {

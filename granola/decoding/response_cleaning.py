@@ -13,10 +13,10 @@ from granola.decoding.decision import IDK
 from granola.replies import read_reply
 from granola.replies.refusals import refusal_in_any_language
 from granola.replies.reply import is_label
-from kg.base.bounded_cache import Memory
+from kg.base.bounded_cache import TextCaches
 
 EXAMINED = 2_000  # characters of a response that are read; answers come first
-DECODING = Memory(characters=1 << 22)
+DECODING = TextCaches(characters=1 << 22)
 """The cache of results for responses and for names of tiers, which recur (see kg.base.bounded_cache)."""
 
 _ANSWER_IS = re.compile(

@@ -187,10 +187,10 @@ class ResponseReader:
                         names += (*_spellings_to_look_up(text), *chain_parts(text))
         subjects = [row.subject_text for row in rows if row.subject_text]
         every = [*subjects, *(name for names in by_relation.values() for name in names)]
-        graph.find_all(every)
-        graph.find_all(other for name in set(every) if not graph.find(name) for other in linker.name_forms(name))
+        graph.prefetch_names(every)
+        graph.prefetch_names(other for name in set(every) if not graph.find(name) for other in linker.name_forms(name))
         ids = [m.id for name in every for m in graph.find(name)]
-        graph.fetch_along([*ids, *(row.subject_qid for row in rows if row.subject_qid)])
+        graph.fetch_with_values([*ids, *(row.subject_qid for row in rows if row.subject_qid)])
         # Linking ranks candidates by relation, so each relation is prepared apart.
         for prop, names in by_relation.items():
             if prop is not None:

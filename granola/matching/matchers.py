@@ -270,9 +270,9 @@ def match_many(
         yield from _match_chunk(matcher, [case], keep_faults)
     further = list(islice(left, 1))
     if further:
-        from kg.building.source_pass import cores
+        from kg.building.source_pass import available_cores
 
-        yield from _match_in_processes(matcher, chain(further, left), workers or cores(), keep_faults)
+        yield from _match_in_processes(matcher, chain(further, left), workers or available_cores(), keep_faults)
 
 
 def _match_in_processes(

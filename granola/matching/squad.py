@@ -19,9 +19,9 @@ from granola.errors import MatcherError
 from granola.matching.matchers import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.matching.tokens import keeps_marks
 from granola.replies.refusals import abstention
-from kg.base.bounded_cache import Memory
+from kg.base.bounded_cache import TextCaches
 
-SQUAD = Memory(characters=6_000_000)
+SQUAD = TextCaches(characters=6_000_000)
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _DROPPED = frozenset({"a", "an", "the"})

@@ -21,7 +21,7 @@ from abstraction.text.language.languages import language
 from abstraction.text.language.units import SIGNS, are_other_currencies
 from granola.matching import word_lists
 from granola.replies.plain_text import plain, without_markup
-from kg.base.bounded_cache import Memory
+from kg.base.bounded_cache import TextCaches
 
 # The bytes of UTF-8's longer sequences as Windows-1252 or Latin-1 shows them.
 _HIGH = bytes(range(0x80, 0xC0)).decode("cp1252", errors="ignore") + bytes(range(0x80, 0xC0)).decode("latin-1")
@@ -149,7 +149,7 @@ def repaired_readings(text: str) -> list[str]:
     return readings
 
 
-MATCHING = Memory(characters=1 << 21)  # about 400 MB at most
+MATCHING = TextCaches(characters=1 << 21)  # about 400 MB at most
 """The caches of the matchers, for predictions, questions and names."""
 
 

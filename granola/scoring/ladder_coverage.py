@@ -10,7 +10,7 @@ from typing import Any
 from abstraction.base.properties import id_with_label
 from abstraction.files.rows import TieredRow
 from granola.base.terminal_lines import TextTable
-from kg.base.model import entity_number
+from kg.base.model import number_within_kind
 
 NO_RELATION = "(none)"  # in parentheses: no name of a relation looks so
 
@@ -79,7 +79,7 @@ class Coverage:
         """(relation, counts) sorted by property number; rows without a relation last."""
         return sorted(
             self.by_relation.items(),
-            key=lambda item: (item[0] == NO_RELATION, entity_number(item[0]) if item[0] != NO_RELATION else 0),
+            key=lambda item: (item[0] == NO_RELATION, number_within_kind(item[0]) if item[0] != NO_RELATION else 0),
         )
 
     def to_json(self) -> dict[str, Any]:

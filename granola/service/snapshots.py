@@ -189,7 +189,7 @@ class SnapshotSession(WorkContext):
         many entities. Making one has no time limit, since its tables serve all later requests.
         """
         key = (language or self.language, linker)
-        if sum(maker.graph.held for maker in self._makers.values()) > ENTITIES_KEPT:
+        if sum(maker.graph.cached_size for maker in self._makers.values()) > ENTITIES_KEPT:
             self._makers.clear()
         if key not in self._makers:
             others = [other for other in self._makers if other[0] != self.language]

@@ -14,30 +14,30 @@ T = TypeVar("T")
 
 
 def bounded_cache(*, entries: int, longest: int) -> Callable[[F], F]:
-    """Keep the last `entries` results of a function whose first argument is a text or another value with a length.
+    """A decorator that caches the last `entries` results of a function whose first argument is a text or has a length.
 
-    Nothing is kept where that is longer than `longest` (characters of a text): the function is called each time. So
-    `functools.lru_cache`, which counts entries alone, cannot be filled with texts of any size. Results should be no
-    larger than some multiple of the argument. `cache_clear` and `cache_info` are those of `lru_cache`.
+    Where that argument is longer than `longest` (characters of a text), the result is not cached: the function is
+    called each time. So the cache, unlike `functools.lru_cache`, which counts entries alone, has a bounded size if
+    results are no larger than some multiple of the argument. `cache_clear` and `cache_info` are those of `lru_cache`.
     """
 
-    def bound(function: F) -> F:
+    def decorate(function: F) -> F:
         remembered = lru_cache(maxsize=entries)(function)
 
-        def call_of_one(text: Any) -> Any:
+        def call_with_text_alone(text: Any) -> Any:
             return remembered(text) if len(text) <= longest else function(text)
 
-        def call_of_several(text: Any, *others: Any) -> Any:
+        def call_with_further_arguments(text: Any, *others: Any) -> Any:
             return remembered(text, *others) if len(text) <= longest else function(text, *others)
 
-        # Names are normalised some hundred times a row: passing on further arguments would show.
-        call: Any = call_of_one if len(signature(function).parameters) == 1 else call_of_several
+        # Names are normalised some hundred times per row: passing on further arguments would be measurably slower.
+        call: Any = call_with_text_alone if len(signature(function).parameters) == 1 else call_with_further_arguments
         update_wrapper(call, function)
         call.cache_clear = remembered.cache_clear
         call.cache_info = remembered.cache_info
         return cast(F, call)
 
-    return bound
+    return decorate
 
 
 class SizedDict(dict[K, V]):
@@ -61,12 +61,12 @@ class SizedDict(dict[K, V]):
         super().__setitem__(key, value)
 
     def clear(self) -> None:
-        """Drop everything."""
+        """Remove all entries."""
         super().clear()
         self.held = 0
 
 
-class Memory:
+class TextCaches:
     """Caches that are emptied together before their content exceeds a number of characters.
 
     `functools.lru_cache` counts entries, of any size. Here functions that read texts count the characters whenever they
@@ -82,25 +82,25 @@ class Memory:
     def memoize(
         self, entries: int, *, size: Callable[[Any], int] | None = None
     ) -> Callable[[Callable[..., T]], _lru_cache_wrapper[T]]:
-        """Cache the last `entries` results of a function; `size` gives the characters of its first argument.
+        """A decorator that caches the last `entries` results; `size` returns the characters of the first argument.
 
-        A function without a `size` takes parts of texts, or calls a function that counts them.
+        No `size` is needed for a function of parts of texts whose characters another function counts.
         """
 
         def decorate(function: Callable[..., T]) -> _lru_cache_wrapper[T]:
-            def counted(text: Any, *others: Any, **named: Any) -> T:
+            def call_counting_characters(text: Any, *others: Any, **named: Any) -> T:
                 self._counted += size(text) if size else 0
                 if self._counted > self.characters:  # texts that were dropped since count too: a bound, not a size
-                    self.forget()
+                    self.clear_caches()
                 return function(text, *others, **named)
 
-            cache = lru_cache(maxsize=entries)(update_wrapper(counted, function) if size else function)
+            cache = lru_cache(maxsize=entries)(update_wrapper(call_counting_characters, function) if size else function)
             self.caches.append(cache)
             return cache
 
         return decorate
 
-    def forget(self) -> None:
+    def clear_caches(self) -> None:
         """Empty all caches."""
         self._counted = 0
         for cache in self.caches:

@@ -38,7 +38,7 @@ class WorkFolder:
     """
 
     def __init__(self, out: Path, *, error: type[Exception], output: str = "file", suffix: str = SUFFIX) -> None:
-        self.path = folder_of(out, suffix)
+        self.path = work_folder_path(out, suffix)
         self.kept = self.path.exists()
         self._error, self._output = error, output
         self.path.mkdir(parents=True, exist_ok=True)
@@ -51,13 +51,13 @@ class WorkFolder:
             raise error(f"another process is building {out}; wait for it, or name another {output}") from taken
 
     def clear(self) -> None:
-        """Remove all that is in it."""
+        """Remove the content of the folder, except for the lock."""
         for path in self.path.iterdir():
             if path.name != _LOCK:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
-    def check(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-        """Raise `error` where the stored work belongs to another request."""
+    def check_same_request(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+        """Raise `error` where `before`, the request of the stored work, differs from `now`."""
         if before != now:
             keys = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
             raise self._error(
@@ -66,26 +66,26 @@ class WorkFolder:
             )
 
     def close(self) -> None:
-        """Leave it to whoever comes next."""
+        """Release the lock, and leave the content for a later call."""
         self._lock.close()
 
     def remove(self) -> None:
-        """Remove it with all that is in it, and close."""
+        """Remove the folder with its content, and release the lock."""
         shutil.rmtree(self.path, ignore_errors=True)
         self.close()
 
 
-def folder_of(out: Path, suffix: str = SUFFIX) -> Path:
+def work_folder_path(out: Path, suffix: str = SUFFIX) -> Path:
     """The path of the work folder of an output."""
     return out.with_name(f".{out.name}{suffix}")
 
 
-def writable(path: Path | str) -> Path:
+def resolve_output_path(path: Path | str) -> Path:
     """The path that a file named `path` is written to: the target of a symlink, else `path` itself.
 
     Raises OutputError for a folder, a device or a pipe, which a renamed file would destroy.
     """
-    final = resolved(Path(path)) if Path(path).is_symlink() else Path(path)  # a link is kept
+    final = resolve_symlinks(Path(path)) if Path(path).is_symlink() else Path(path)  # a link is kept
     if final.is_dir():
         raise OutputError(f"{path} is a folder; name a file to write")
     parent = next((folder for folder in final.parents if folder.exists()), None)
@@ -100,18 +100,18 @@ def writable(path: Path | str) -> Path:
 def atomic_path(path: Path | str) -> Iterator[Path]:
     """A temporary path next to `path`, renamed to it when the block ends well, removed when it raises.
 
-    A symlink is kept and its target replaced. Raises as `writable`.
+    A symlink is kept and its target replaced. Raises as `resolve_output_path`.
     """
-    final = writable(path)
+    final = resolve_output_path(path)
     final.parent.mkdir(parents=True, exist_ok=True)
     try:
-        temporary, handle = part_beside(final)
+        temporary, handle = create_locked_part(final)
     except OSError as error:
         error.filename = str(path)
         raise
     try:
         yield temporary
-        put_in_place(temporary, final)  # from then on another may have one of its name
+        move_into_place(temporary, final)  # from then on another may have one of its name
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         # The error of a failed write has no file name, that of a failed open has the temporary one.
@@ -123,16 +123,16 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         os.close(handle)
 
 
-def put_in_place(written: Path, final: Path) -> None:
-    """Rename a finished file onto its final name once the disk has it. Raises as `writable`."""
-    place = writable(final)
+def move_into_place(written: Path, final: Path) -> None:
+    """Rename a finished file onto its final name once the disk has it. Raises as `resolve_output_path`."""
+    place = resolve_output_path(final)
     with written.open("rb") as stream:
         os.fsync(stream.fileno())  # else the name may outlive a power cut without the content
     written.replace(place)
 
 
-def why_unwritten(path: Path, error: Exception) -> str:
-    """Why `path` could not be written, without the names of temporary files that nobody asked for."""
+def write_failure_reason(path: Path, error: Exception) -> str:
+    """The reason for which `path` could not be written, for a message; names of temporary files are left out."""
     if isinstance(error, FileNotFoundError):
         return f"no file can be made in {path.absolute().parent}"
     if isinstance(error, OSError) and error.errno is not None and is_full(error):
@@ -145,7 +145,7 @@ def is_full(error: OSError) -> bool:
     return error.errno in _FULL
 
 
-def resolved(path: Path) -> Path:
+def resolve_symlinks(path: Path) -> Path:
     """The absolute path with all symbolic links resolved."""
     return Path(os.path.realpath(path))
 
@@ -156,12 +156,12 @@ def sha256_of(path: Path | str) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def part_beside(final: Path, *, folder: bool = False) -> tuple[Path, int]:
+def create_locked_part(final: Path, *, folder: bool = False) -> tuple[Path, int]:
     """(an empty file or folder next to `final`, the handle that locks it); a leftover of a killed process is reused.
 
     The caller closes the handle. Raises OSError.
     """
-    # Names that are cut alike keep apart by the hash. A name that is no UTF-8 is one all the same.
+    # Names with the same beginning differ in the hash. A name need not be valid UTF-8.
     sign = hashlib.sha256(final.name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     for number in itertools.count(1):
         part = final.with_name(f".{final.name[:_NAME_KEPT]}.{sign}.{number}.part")
@@ -176,7 +176,7 @@ def part_beside(final: Path, *, folder: bool = False) -> tuple[Path, int]:
             if is_new:
                 raise
             continue  # just put in place by whoever had it, or another user's
-        if _is_ours(part, handle, is_new=is_new):
+        if _acquire_lock(part, handle, is_new=is_new):
             if not is_new:
                 _delete_content(part, handle)
             return part, handle
@@ -184,7 +184,7 @@ def part_beside(final: Path, *, folder: bool = False) -> tuple[Path, int]:
     raise AssertionError("numbers do not end")
 
 
-def _is_ours(part: Path, handle: int, *, is_new: bool) -> bool:
+def _acquire_lock(part: Path, handle: int, *, is_new: bool) -> bool:
     """Whether no other process has the lock, and the locked file is still the one at the path."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -212,7 +212,7 @@ STDOUT = "-"
 
 
 @contextmanager
-def bytes_out(out: Path | str) -> Iterator[BinaryIO]:
+def open_output_bytes(out: Path | str) -> Iterator[BinaryIO]:
     """A stream to write to; the file appears under its name when the block ends well.
 
     The same bytes give the same file, packed or not. Raises `ExportError` where the disk is full or the folder
@@ -222,7 +222,7 @@ def bytes_out(out: Path | str) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with writing(out), atomic_path(out) as temporary, temporary.open("wb", buffering=1 << 20) as raw:
+    with raising_export_error(out), atomic_path(out) as temporary, temporary.open("wb", buffering=1 << 20) as raw:
         if not str(out).endswith(".gz"):
             yield raw
             return
@@ -235,19 +235,19 @@ def bytes_out(out: Path | str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def writing(out: Path | str) -> Iterator[None]:
-    """Turn a full disk or a folder that is not ours into an `ExportError`."""
+def raising_export_error(out: Path | str) -> Iterator[None]:
+    """Convert the errors of a full disk or a folder without write permission into an `ExportError`."""
     try:
         yield
     except (BrokenPipeError, FileNotFoundError):
         raise
     except OSError as error:
-        why = why_unwritten(Path(out), error)
+        why = write_failure_reason(Path(out), error)
         raise ExportError(f"cannot write {out}: {why}; nothing was left behind") from error
 
 
 @contextmanager
-def folder_out(out: Path | str, *, source: Path | str, force: bool = False) -> Iterator[Path]:
+def new_output_folder(out: Path | str, *, source: Path | str, force: bool = False) -> Iterator[Path]:
     """A new folder next to `out`, renamed to it when the block ends well, removed when it raises.
 
     With `force` a folder of an earlier export (one with a manifest.json) is replaced, unless `source` is in it. Raises
@@ -261,9 +261,9 @@ def folder_out(out: Path | str, *, source: Path | str, force: bool = False) -> I
             raise ExportError(f"{out} is no folder of an earlier export, so it is not replaced; give another --out")
         if final.resolve() in Path(source).resolve().parents:  # a snapshot kept in the folder that goes
             raise ExportError(f"{source} is in {out} and would be lost; give another --out")
-    with writing(out):
+    with raising_export_error(out):
         final.parent.mkdir(parents=True, exist_ok=True)
-        temporary, handle = part_beside(final, folder=True)
+        temporary, handle = create_locked_part(final, folder=True)
         try:
             yield temporary
             if final.exists():

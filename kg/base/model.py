@@ -141,34 +141,34 @@ class Entity:
         return tuple(statement for statement in self.statements if statement.property == prop)
 
 
-def entity_number(entity_id: str) -> int:
+def number_within_kind(entity_id: str) -> int:
     """Sort key of an id within its kind: Q42 -> 42. Raises SnapshotError, a ValueError, for anything but Q/P ids."""
-    return abs(required_number(entity_id))
+    return abs(required_signed_number(entity_id))
 
 
 @bounded_cache(entries=1 << 16, longest=20)  # classes and countries come again with every entity
-def number_of(entity_id: str) -> int | None:
+def signed_number(entity_id: str) -> int | None:
     """The integer of an item or property id (items positive, properties negative), None for anything else."""
-    return number_afresh(entity_id)
+    return signed_number_uncached(entity_id)
 
 
-def number_afresh(entity_id: str) -> int | None:
-    """`number_of` for ids that do not come again: nothing is kept."""
+def signed_number_uncached(entity_id: str) -> int | None:
+    """`signed_number` without its cache, for ids that occur once."""
     if not ENTITY_ID.match(entity_id):
         return None
     return int(entity_id[1:]) if entity_id[0] == "Q" else -int(entity_id[1:])
 
 
-def required_number(entity_id: str) -> int:
-    """`number_of`. Raises SnapshotError for anything but the id of an item or a property."""
-    number = number_of(entity_id)
+def required_signed_number(entity_id: str) -> int:
+    """`signed_number`. Raises SnapshotError for anything but the id of an item or a property."""
+    number = signed_number(entity_id)
     if number is None:
         raise SnapshotError(f"{entity_id!r} is no item or property id; a snapshot has items and properties alone")
     return number
 
 
 def id_of(number: int) -> str:
-    """The inverse of `number_of`."""
+    """The inverse of `signed_number`."""
     return f"Q{number}" if number > 0 else f"P{-number}"
 
 
@@ -202,14 +202,14 @@ _FOLD = str.maketrans(
 
 @bounded_cache(entries=1 << 18, longest=200)
 def normalise(name: str) -> str:
-    """The form under which names are equal: NFKC, quotes and dashes folded, casefold, single spaces.
+    """The form in which equal names are compared: NFKC, quotes and dashes folded, casefold, single spaces.
 
-    Invisible and control characters do not count. Normalising twice is the same as once.
+    Invisible and control characters are removed. Normalising twice is the same as once.
     """
-    return normalise_anew(name)
+    return normalise_uncached(name)
 
 
-def normalise_anew(name: str) -> str:
+def normalise_uncached(name: str) -> str:
     """See `normalise`; the result is not cached: for names that occur once."""
     if name.isascii() and name.isprintable():
         return " ".join(name.replace("`", "'").casefold().split())
@@ -229,7 +229,7 @@ def fallback_chain(language: str) -> tuple[str, ...]:
 
 
 def with_fallbacks(languages: Iterable[str] | None) -> frozenset[str] | None:
-    """The languages and all that they fall back to; None, which is all there are, stays None."""
+    """The languages and their fallbacks; None, which means all languages, is returned as None."""
     return None if languages is None else frozenset().union(*map(fallback_chain, languages))
 
 

@@ -43,10 +43,10 @@ class Scope:
     properties: bool = True
 
     def __post_init__(self) -> None:
-        _check(self.ids | self.also, ENTITY_ID, "an id is Q or P and a number, as in Q42")
-        _check(self.classes, ITEM_ID, "a class is an item, as in Q515")
-        _check(self.excluded, ITEM_ID, "a class is an item, as in Q13442814")
-        _check(self.along, PROPERTY_ID, "hops go along properties, as in P131")
+        _check_ids(self.ids | self.also, ENTITY_ID, "an id is Q or P and a number, as in Q42")
+        _check_ids(self.classes, ITEM_ID, "a class is an item, as in Q515")
+        _check_ids(self.excluded, ITEM_ID, "a class is an item, as in Q13442814")
+        _check_ids(self.along, PROPERTY_ID, "hops go along properties, as in P131")
         if self.hops < 0:
             raise SelectionError(f"hops must be 0 or more, not {self.hops}")
         if self.hops and not self.along:
@@ -58,16 +58,16 @@ class Scope:
 
     @property
     def everything(self) -> bool:
-        """Whether nothing but exclusions narrows the snapshot down."""
+        """Whether all entities are selected, except for excluded classes."""
         return not (self.ids or self.also or self.names or self.classes)
 
     @property
-    def needs_graph(self) -> bool:
-        """Whether who belongs to it shows only after one reading of the whole source."""
+    def needs_survey(self) -> bool:
+        """Whether the selected entities are known only after a first reading of the whole source, the survey."""
         return bool(self.classes or self.excluded) or self.hops > 0
 
-    def keys(self) -> frozenset[str]:
-        """The names as they are compared."""
+    def normalised_names(self) -> frozenset[str]:
+        """The names in the form in which they are compared (`normalise`), without empty ones."""
         return frozenset(key for key in map(normalise, self.names) if key)
 
     def to_json(self) -> dict[str, Any]:
@@ -93,13 +93,13 @@ class Scope:
         return out
 
 
-def _check(ids: Iterable[str], form: re.Pattern[str], expected: str) -> None:
-    for entity_id in sorted(ids):  # of several bad ones the same is named each time
+def _check_ids(ids: Iterable[str], form: re.Pattern[str], expected: str) -> None:
+    for entity_id in sorted(ids):  # sorted, so that of several bad ids the error names the same one each time
         if not form.match(entity_id):
             raise SelectionError(f"{entity_id!r} cannot be selected: {expected}")
 
 
-def ids_in(path: Path) -> Iterator[str]:
+def read_ids(path: Path) -> Iterator[str]:
     """The ids in a text file, the first word of each line. Raises SelectionError for a word that is none, or no id."""
     empty = True
     try:

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from kg.base.model import ENTITY_ID, number_of
+from kg.base.model import ENTITY_ID, signed_number
 from kg.base.scope import Scope
-from kg.reading.entity_json import EdgeData, EdgeStatement, MaybeId, by_number
+from kg.reading.entity_json import EdgeData, EdgeStatement, MaybeId, id_sort_key
 
 Fetch = Callable[[Iterable[str]], Iterator[tuple[str, Mapping[str, Any]]]]  # ids -> (id as asked, entity object)
 INSTANCE_OF, SUBCLASS_OF = 31, 279  # P31, P279
@@ -38,7 +38,7 @@ def crawl(
     layer = list(seeds)
     for hop in range(scope.hops + 1):
         following: set[str] = set()
-        for data in _each_once(fetch(layer), asked, yielded, redirects, missing=hop == 0):
+        for data in _new_entities(fetch(layer), asked, yielded, redirects, with_missing=hop == 0):
             yield data
             if "missing" in data:
                 continue
@@ -48,17 +48,17 @@ def crawl(
                 targets = set().union(*(_target_ids(data, prop) for prop in scope.along))
                 if scope.hub_limit is None or len(targets) <= scope.hub_limit:
                     following |= targets
-        layer = sorted(following - asked - yielded, key=by_number)  # equal requests ask alike
+        layer = sorted(following - asked - yielded, key=id_sort_key)  # equal requests ask alike
         asked |= following
         if not layer:
             break
-    lacking = sorted(used - asked - yielded, key=by_number)
+    lacking = sorted(used - asked - yielded, key=id_sort_key)
     if lacking:
-        yield from _each_once(fetch(lacking), asked, yielded, redirects, missing=False)
+        yield from _new_entities(fetch(lacking), asked, yielded, redirects, with_missing=False)
 
 
 def _target_ids(data: Mapping[str, Any], prop: str) -> set[str]:
-    """The entities that the statements of a property lead to; unreadable statements are reported by the build."""
+    """The entities that are values of a property; unreadable statements are left out here and reported by the build."""
     claims = data.get("claims")
     try:
         stated = msgspec.convert(claims.get(prop) or [] if isinstance(claims, dict) else [], list[EdgeStatement])
@@ -69,17 +69,17 @@ def _target_ids(data: Mapping[str, Any], prop: str) -> set[str]:
     return {target for target in ids if target is not None and ENTITY_ID.match(target)}
 
 
-def _each_once(
+def _new_entities(
     entities: Iterable[tuple[str, Mapping[str, Any]]],
     asked: set[str],
     yielded: set[str],
     redirects: dict[str, str],
     *,
-    missing: bool,
+    with_missing: bool,
 ) -> Iterator[Mapping[str, Any]]:
     for asked_id, data in entities:
         if "missing" in data:
-            if missing:  # who is merely pointed to may be gone, as in a dump
+            if with_missing:  # a value of a statement may be an entity that no longer exists, as in a dump
                 yield data
             continue
         name = str(data["id"])
@@ -103,7 +103,7 @@ def _property_ids(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 class IdSet:
-    """Integers of either sign (see `number_of`), ascending. All of WikiData takes 20 MB."""
+    """Integers of either sign (see `signed_number`), ascending. All of WikiData takes 20 MB."""
 
     def __init__(self, numbers: Iterable[int] = ()) -> None:
         self._pages: dict[int, bytearray] = {}
@@ -113,7 +113,7 @@ class IdSet:
 
     @classmethod
     def from_pages(cls, pages: Iterable[tuple[int, bytes]]) -> IdSet:
-        """The set whose `pages` were kept."""
+        """The set with these stored `pages`."""
         id_set = cls()
         for key, bits in pages:
             id_set._pages[key] = bytearray(bits)
@@ -121,12 +121,12 @@ class IdSet:
         return id_set
 
     def pages(self) -> Iterator[tuple[int, bytes]]:
-        """The set in pieces, for keeping."""
+        """The pages of the set to store: (number of the page, its bits)."""
         for key, bits in self._pages.items():
             yield key, bytes(bits)
 
     def add(self, number: int) -> bool:
-        """Put a number in; whether it is new."""
+        """Add a number, and return whether it is new."""
         page = self._pages.get(number >> _BITS)
         if page is None:
             page = self._pages[number >> _BITS] = bytearray(1 << (_BITS - 3))
@@ -161,8 +161,8 @@ def survey_properties(scope: Scope) -> frozenset[int]:
 
 
 def numbers_of(ids: Iterable[str]) -> IdSet:
-    """Ids as a set of numbers."""
-    return IdSet(number for number in map(number_of, ids) if number is not None)
+    """The signed numbers of ids; malformed ids are left out."""
+    return IdSet(number for number in map(signed_number, ids) if number is not None)
 
 
 class EdgeTable:
@@ -173,13 +173,13 @@ class EdgeTable:
         self._table = table
 
     def add(self, edges: Iterable[tuple[int, int, int]]) -> None:
-        """Put (property, subject, value) edges in; repeats count once."""
+        """Add (property, subject, value) edges; repeated edges are stored once."""
         self._connection.executemany(
             f"INSERT OR IGNORE INTO {self._table} (property, subject, value) VALUES (?, ?, ?)", edges
         )
 
-    def closure(self, scope: Scope, named: Iterable[int]) -> tuple[IdSet, IdSet]:
-        """(chosen, excluded): who is selected by id, name, class and steps, and who stays out."""
+    def selected_and_excluded(self, scope: Scope, named: Iterable[int]) -> tuple[IdSet, IdSet]:
+        """(entities selected by id, name, class and steps; entities excluded by class)."""
         run = self._connection.execute
         asked = numbers_of(scope.ids | scope.also)
         for number in named:
@@ -191,8 +191,10 @@ class EdgeTable:
                 f"CREATE INDEX IF NOT EXISTS {database}.backward ON {table} (property, value, subject)"
                 f" WHERE property = {INSTANCE_OF} OR property = {SUBCLASS_OF}"  # SQLite does not take IN for this
             )
-            excluded = IdSet(number for number in self._instances(numbers_of(scope.excluded)) if number not in asked)
-            for number in self._instances(numbers_of(scope.classes)):
+            excluded = IdSet(
+                number for number in self._transitive_instances(numbers_of(scope.excluded)) if number not in asked
+            )
+            for number in self._transitive_instances(numbers_of(scope.classes)):
                 if number not in excluded:
                     chosen.add(number)
         if scope.hops:
@@ -200,17 +202,17 @@ class EdgeTable:
             chosen = self._entities_within(chosen, along, scope.hops, scope.hub_limit, excluded)
         return chosen, excluded
 
-    def idle(self, classes: Iterable[str]) -> list[str]:
-        """Which of `classes` nothing is an instance of, or a class directly below."""
+    def classes_without_members(self, classes: Iterable[str]) -> list[str]:
+        """The ids among `classes`, sorted, that no entity of the source has as its class or direct superclass."""
         led = f"SELECT 1 FROM {self._table} WHERE property IN ({INSTANCE_OF}, {SUBCLASS_OF}) AND value = ?"
         return [
             class_id
             for class_id in sorted(classes)
-            if self._connection.execute(led, (number_of(class_id),)).fetchone() is None
+            if self._connection.execute(led, (signed_number(class_id),)).fetchone() is None
         ]
 
-    def _instances(self, classes: Iterable[int]) -> Iterator[int]:
-        """Subjects whose class is one of `classes` or below one; some of them more than once."""
+    def _transitive_instances(self, classes: Iterable[int]) -> Iterator[int]:
+        """The instances of `classes` and of their subclasses at any depth; an entity may be repeated."""
         run = self._connection.execute
         run("CREATE TEMP TABLE IF NOT EXISTS class (id INTEGER PRIMARY KEY)")  # there may be millions below one
         run("DELETE FROM temp.class")  # of the call before: first come the excluded classes

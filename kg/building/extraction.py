@@ -16,15 +16,15 @@ import orjson
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kg.base.model import normalise, number_afresh, number_of
+from kg.base.model import normalise, signed_number, signed_number_uncached
 from kg.building.closure import IdSet
-from kg.reading.dump import Block, lines_of, parse
+from kg.reading.dump import Block, lines_of, parse_objects
 from kg.reading.entity_json import (
     HEAD,
     LONGEST_NAME,
     EntityData,
+    EntityPartReader,
     OtherData,
-    Pieces,
     PlaceData,
     QuantityData,
     Reject,
@@ -33,9 +33,9 @@ from kg.reading.entity_json import (
     TypedStatement,
     Unreadable,
     WordsData,
-    by_language,
     entity_decoder,
-    is_language,
+    is_language_code,
+    language_term_pairs,
     number_of_entity,
     property_number,
     read_coordinate,
@@ -45,8 +45,8 @@ from kg.reading.entity_json import (
     sketch_decoder,
 )
 from kg.store import schema
-from kg.store.entity_rows import DATATYPE_CODES, RANK_CODES, UUID, Record, TermRow, encode_value, stored_name
-from kg.store.filling import digest_bytes, digest_of
+from kg.store.entity_rows import DATATYPE_CODES, RANK_CODES, UUID, Record, TermRow, encode_value, short_statement_id
+from kg.store.filling import digest_sum_bytes, record_digest
 
 _UNKNOWN = {"somevalue": schema.SOMEVALUE, "novalue": schema.NOVALUE}
 _first = itemgetter(0)
@@ -62,15 +62,15 @@ _VALUE_BITS, _PROPERTY_BITS = 43, 20  # 63 bits in all: keys fit an SQLite integ
 _HALF = 1 << (_VALUE_BITS - 1)
 
 
-def key_of(prop: int, value: int = 0) -> int | str:
+def property_value_key(prop: int, value: int = 0) -> int | str:
     """One key for a property, or for a property and an entity's number."""
     if -_HALF < value < _HALF and prop < 1 << _PROPERTY_BITS:
         return prop << _VALUE_BITS | (value + _HALF)
     return f"{prop} {value}"
 
 
-def parts_of(key: int | str) -> tuple[int, int]:
-    """The inverse of `key_of`; the value is 0 for a property alone."""
+def split_property_value_key(key: int | str) -> tuple[int, int]:
+    """The inverse of `property_value_key`; the value is 0 for a property alone."""
     if isinstance(key, str):
         prop, value = key.split()
         return int(prop), int(value)
@@ -85,39 +85,39 @@ class TypedRowMaker:
         self._targets: dict[str, tuple[int, int | str]] = {}
 
     def record(self, entity: Any, number: int) -> Record:
-        """The record of an entity. Raises `Unreadable` where `Pieces.readable` would remove a part."""
+        """The record of an entity. Raises `Unreadable` where `EntityPartReader.readable_parts` would remove a part."""
         terms: list[TermRow] = []
         for kind, given in ((schema.LABEL, entity.labels), (schema.DESCRIPTION, entity.descriptions)):
-            for code, term in by_language(given):
+            for code, term in language_term_pairs(given):
                 if term.language != code:
                     raise _OTHER_LANGUAGE
                 terms.append((number, code, kind, 0, term.value))
-        for code, group in by_language(entity.aliases):
+        for code, group in language_term_pairs(entity.aliases):
             for ordinal, term in enumerate(group):
                 if term.language != code:
                     raise _OTHER_LANGUAGE
                 terms.append((number, code, schema.ALIAS, ordinal, term.value))
         terms.sort()  # by the key of the table, so that equal entities give equal bytes, and one digest
-        statements = self._statements(entity.claims, number, entity.id) if entity.claims else []
+        statements = self._statement_columns(entity.claims, number, entity.id) if entity.claims else []
         sitelinks = entity.sitelinks
         flat = list(chain.from_iterable(terms))
         return number, len(sitelinks) if sitelinks else 0, entity.datatype, flat, statements
 
-    def check(self, subject: str, prop: str, statement: TypedStatement) -> None:
+    def check_statement(self, subject: str, prop: str, statement: TypedStatement) -> None:
         """Raise `Unreadable` where a statement cannot be stored as one row."""
-        self._statements({prop: [statement]}, 0, subject)
+        self._statement_columns({prop: [statement]}, 0, subject)
 
-    def _statements(self, claims: Any, number: int, subject: str) -> list[Any]:
+    def _statement_columns(self, claims: Any, number: int, subject: str) -> list[Any]:
         if type(claims) is not dict:
             raise Unreadable("bad-statement", "statements in a list, not a map by property")
         columns: list[Any] = []
         add = columns.extend  # local names: the loop runs for every statement of a dump
-        value_of, targets, ranks, codes = self._value, self._targets, RANK_CODES, DATATYPE_CODES
+        value_of, targets, ranks, codes = self._encode_value, self._targets, RANK_CODES, DATATYPE_CODES
         unnamed: Counter[str] = Counter()  # truthy data have no ids
         prefix = subject + "$"
         start = len(prefix)
         length = start + 36
-        groups = [(self._property(prop), prop, group) for prop, group in claims.items()]
+        groups = [(self._property_number(prop), prop, group) for prop, group in claims.items()]
         groups.sort(key=_first)  # the order of the table, whose rows are then put in at its end
         for prop_number, prop, group in groups:
             for ordinal, statement in enumerate(group):
@@ -135,11 +135,11 @@ class TypedRowMaker:
                         value = orjson.dumps(value).decode()
                 else:
                     kind, value = _valueless_kind(snak.snaktype), None
-                name = statement.id or _name(f"{prefix}{prop}", snak.snaktype, kind, value, unnamed)
+                name = statement.id or _key_without_id(f"{prefix}{prop}", snak.snaktype, kind, value, unnamed)
                 if len(name) == length and name.startswith(prefix) and _is_uuid(name, start):
-                    name = _from_hex(name[start:].replace("-", ""))  # as `stored_name`, which takes a while
+                    name = _from_hex(name[start:].replace("-", ""))  # as `short_statement_id`, which takes a while
                 elif len(name) <= LONGEST_NAME:
-                    name = stored_name(name, subject)
+                    name = short_statement_id(name, subject)
                 else:
                     raise Unreadable("bad-id", f"a statement's id of {len(name)} characters")
                 datatype = snak.datatype
@@ -152,52 +152,52 @@ class TypedRowMaker:
                         rank,
                         kind,
                         value,
-                        self._qualifiers(qualifiers, statement.order) if qualifiers else None,
+                        self._qualifiers_json(qualifiers, statement.order) if qualifiers else None,
                         name,
                         None if datatype is None else codes.get(datatype, datatype),
                     )
                 )
         return columns
 
-    def _property(self, prop: str) -> int:
+    def _property_number(self, prop: str) -> int:
         number = self._properties.get(prop)
         if number is None:
             number = self._properties[prop] = property_number(prop)
         return number
 
-    def _qualifiers(self, snaks_by_property: Any, order: list[str]) -> str | None:
+    def _qualifiers_json(self, snaks_by_property: Any, order: list[str]) -> str | None:
         if type(snaks_by_property) is not dict:
             raise Unreadable("bad-statement", "qualifiers in a list, not a map by property")
         qualifiers = []
         for prop in dict.fromkeys(chain((prop for prop in order if prop in snaks_by_property), snaks_by_property)):
-            number = self._property(prop)
+            number = self._property_number(prop)
             for snak in snaks_by_property[prop]:
                 if snak.property != prop:
                     raise Unreadable("bad-property", f"qualifier {snak.property:.40} stands under {prop:.40}")
                 if snak.snaktype == "value":
-                    qualifiers.append([number, *self._value(snak.datavalue)])
+                    qualifiers.append([number, *self._encode_value(snak.datavalue)])
                 else:
                     qualifiers.append([number, _valueless_kind(snak.snaktype), None])
         return orjson.dumps(qualifiers).decode() if qualifiers else None
 
-    def _value(self, data: Any) -> tuple[int, Any]:
+    def _encode_value(self, data: Any) -> tuple[int, Any]:
         kind = type(data)
         if kind is EntityData:
             given = data.value.id
             target = self._targets.get(given)
             if target is None:
-                target = self._target(given)
+                target = self._encode_target(given)
             return target
         if kind is StringData:
             return schema.STRING, data.value
         if kind is TimeData:
             value = data.value
-            return schema.TIME, _time(value.time, value.precision, value.calendarmodel)
+            return schema.TIME, _encode_time(value.time, value.precision, value.calendarmodel)
         if kind is QuantityData:
             value = data.value
-            return schema.QUANTITY, _quantity(value.amount, value.unit, value.lower, value.upper)
+            return schema.QUANTITY, _encode_quantity(value.amount, value.unit, value.lower, value.upper)
         if kind is WordsData:
-            if not is_language(data.value.language):
+            if not is_language_code(data.value.language):
                 raise Unreadable("bad-text", f"{data.value.language:.40} is no language code")
             return schema.MONOLINGUAL, [data.value.text, data.value.language]
         if kind is PlaceData:
@@ -209,8 +209,8 @@ class TypedRowMaker:
             return schema.OTHER, [data.value.type, data.value.json]
         raise Unreadable("no-datavalue", "a value snak needs a datavalue")
 
-    def _target(self, entity_id: str) -> tuple[int, int | str]:
-        number = number_afresh(entity_id)
+    def _encode_target(self, entity_id: str) -> tuple[int, int | str]:
+        number = signed_number_uncached(entity_id)
         if number is not None:
             target: tuple[int, int | str] = (schema.ENTITY, number)
         else:
@@ -221,9 +221,9 @@ class TypedRowMaker:
         return target
 
     def edges(self, claims: Any) -> Iterator[tuple[int, int | None]]:
-        """(property, target or None) of every statement that counts: not deprecated, no stated absence.
+        """(property, target or None) of every statement that is neither deprecated nor "no value".
 
-        The light reading for counts and walks over a whole source; `claims` as the sketch decoder gives them.
+        A partial reading, enough for counts and walks over a whole source; `claims` are those of the sketch decoder.
         """
         if not claims:
             return
@@ -235,9 +235,9 @@ class TypedRowMaker:
                     continue
                 snak = statement.mainsnak
                 kind = snak.snaktype
-                if kind == "novalue":  # says that there is none
+                if kind == "novalue":  # "no value" states that there is none
                     continue
-                prop = self._property(snak.property)
+                prop = self._property_number(snak.property)
                 if kind == "somevalue":
                     yield prop, None
                 else:
@@ -248,7 +248,7 @@ class TypedRowMaker:
                         entity_id = "" if type(data.value) is str else data.value.id or ""
                         target = self._targets.get(entity_id)
                         if target is None:
-                            target = self._target(entity_id)
+                            target = self._encode_target(entity_id)
                         yield prop, target[1] if target[0] == schema.ENTITY else None  # type: ignore[misc]
                     else:
                         yield prop, None
@@ -261,27 +261,27 @@ def _valueless_kind(snaktype: str) -> int:
     return kind
 
 
-def _name(prefix: str, snaktype: str, kind: int, value: Any, unnamed: Counter[str]) -> str:
+def _key_without_id(prefix: str, snaktype: str, kind: int, value: Any, unnamed: Counter[str]) -> str:
     """The key that identifies a statement without an id: its value, so that it does not change with its neighbours.
 
     Statements of equal values are numbered.
     """
-    told = None if snaktype != "value" else [kind, orjson.loads(value) if kind in _LISTS else value]
-    digest = md5(orjson.dumps([snaktype, told]), usedforsecurity=False).hexdigest()[:16]  # 64 bits, for one entity
+    identity = None if snaktype != "value" else [kind, orjson.loads(value) if kind in _LISTS else value]
+    digest = md5(orjson.dumps([snaktype, identity]), usedforsecurity=False).hexdigest()[:16]  # 64 bits, for one entity
     name = f"{prefix}-{digest}"
     unnamed[name] += 1
     return name if unnamed[name] == 1 else f"{name}-{unnamed[name]}"
 
 
 @lru_cache(maxsize=1 << 15)  # days come again, in statements and in their qualifiers
-def _time(time: str, precision: int, model: str) -> list[Any]:
+def _encode_time(time: str, precision: int, model: str) -> list[Any]:
     """The stored form of a time with the given parts."""
     stored: list[Any] = encode_value(read_time(time, precision, model))[1]
     return stored
 
 
 @lru_cache(maxsize=1 << 15)
-def _quantity(amount: str, unit: str, lower: str | None, upper: str | None) -> list[Any]:
+def _encode_quantity(amount: str, unit: str, lower: str | None, upper: str | None) -> list[Any]:
     """The stored form of a quantity with the given parts."""
     stored: list[Any] = encode_value(read_quantity(amount, unit, lower, upper))[1]
     return stored
@@ -312,7 +312,7 @@ class BlockRows(msgspec.Struct, array_like=True, gc=False):
 
     `numbers`: every item and property, in order; `kept` lists for each whether it is selected. `records`: for each
     selected entity its rows (see `kg.store.entity_rows.record_of`). `tallies`: for each other entity the keys to count
-    it under (see `key_of`). `digest`: the sum of the records' digests. `entities`: the number of
+    it under (see `property_value_key`). `digest`: the sum of the records' digests. `entities`: the number of
     objects read, of all kinds. In a survey: `edges` as (property, subject, value), and `named`, the entities that have
     one of the names.
     """
@@ -338,7 +338,7 @@ class Extractor:
         self._whole = entity_decoder(recipe.languages)
         self._sketch = sketch_decoder(recipe.languages, named=self._named)
         self._rows = TypedRowMaker()
-        self._pieces = Pieces(recipe.languages, self._rows.check)
+        self._part_reader = EntityPartReader(recipe.languages, self._rows.check_statement)
         self._encode = msgspec.msgpack.Encoder().encode
 
     def read(self, block: Block, limit: int | None = None) -> BlockRows:
@@ -349,59 +349,61 @@ class Extractor:
             if batch.entities == limit:
                 break
             try:
-                digests += self._add_entity_of_line(text, batch)
+                digests += self._add_entity_return_digest(text, batch)
                 batch.entities += 1
             except _REFUSED:
-                for at, parsed in parse(Block(line=line, data=text, single=True)):
+                for at, parsed in parse_objects(Block(line=line, data=text, single=True)):
                     if batch.entities == limit:
                         break
-                    digests += self._add_readable_parts(at, parsed, batch)
-        batch.digest = digest_bytes(digests)
+                    digests += self._add_readable_parts_return_digest(at, parsed, batch)
+        batch.digest = digest_sum_bytes(digests)
         return batch
 
-    def _add_entity_of_line(self, text: bytes, batch: BlockRows) -> int:
-        """Add one entity, and return its digest. Raises one of _REFUSED, with nothing added."""
+    def _add_entity_return_digest(self, text: bytes, batch: BlockRows) -> int:
+        """Add an entity, and return its digest (0 if it is not selected). Raises one of _REFUSED, adding nothing."""
         recipe = self._recipe
         if not recipe.everything or recipe.excluded:
             head = None if self._named or recipe.along else HEAD.match(text)
-            number = None if head is None else number_of(head[1].decode())
-            if number is None or not self._picks(number):
+            number = None if head is None else signed_number(head[1].decode())
+            if number is None or not self._is_selected(number):
                 sketch = self._sketch(text)
-                number = _number(sketch)
-                picked = self._picks(number)
+                number = _entity_number(sketch)
+                picked = self._is_selected(number)
                 named = self._named and not picked and any(normalise(name) in recipe.keys for name in _names_of(sketch))
                 if recipe.along or not (picked or named):
-                    return self._count_unselected(batch, number, list(self._rows.edges(sketch.claims)), named)
+                    return self._add_edges_or_counts(batch, number, list(self._rows.edges(sketch.claims)), named)
         entity = self._whole(text)
-        number = _number(entity)
+        number = _entity_number(entity)
         record = self._rows.record(entity, number)
-        if entity.redirects is not UNSET and (merged := number_of(entity.redirects.source)) not in (None, number):
+        if entity.redirects is not UNSET and (merged := signed_number(entity.redirects.source)) not in (None, number):
             batch.redirects.append((merged, number))
         encoded = self._encode(record)  # once: for the digest, and for the way back from the worker
         batch.numbers.append(number)
         batch.kept.append(True)
         batch.records.append(msgspec.Raw(encoded))
-        return digest_of(encoded)
+        return record_digest(encoded)
 
-    def _add_readable_parts(self, line: int, parsed: Any, batch: BlockRows) -> int:
-        """Add the readable parts of an entity, and its unreadable parts as rejects."""
+    def _add_readable_parts_return_digest(self, line: int, parsed: Any, batch: BlockRows) -> int:
+        """Add the readable parts of an entity, and the others as rejects; return the digest that was added."""
         if isinstance(parsed, Reject):
             batch.rejects.append(replace(parsed, line=line))
             return 0
         batch.entities += 1
-        text, rejects = self._pieces.readable(parsed)
-        digest = self._add_entity_of_line(text, batch) if text is not None else 0
+        text, rejects = self._part_reader.readable_parts(parsed)
+        digest = self._add_entity_return_digest(text, batch) if text is not None else 0
         if text is None or (batch.kept and batch.kept[-1]):  # rejects only of selected entities
             batch.rejects += [replace(reject, line=line) for reject in rejects]
         return digest
 
-    def _picks(self, number: int) -> bool:
+    def _is_selected(self, number: int) -> bool:
         recipe = self._recipe
-        if number in recipe.excluded:  # ids and names that were asked for are not in it
+        if number in recipe.excluded:  # entities selected by id or name are never excluded
             return False
         return recipe.everything or number in recipe.chosen or (recipe.properties and number < 0)
 
-    def _count_unselected(self, batch: BlockRows, number: int, pairs: list[tuple[int, int | None]], named: bool) -> int:
+    def _add_edges_or_counts(
+        self, batch: BlockRows, number: int, pairs: list[tuple[int, int | None]], named: bool
+    ) -> int:
         if along := self._recipe.along:
             batch.edges += [(prop, number, value) for prop, value in pairs if value is not None and prop in along]
             batch.named += [number] * named
@@ -409,22 +411,22 @@ class Extractor:
         keys = set()  # an entity counts once for a value that it states twice
         counted = self._recipe.counted
         for prop, value in pairs:
-            keys.add(key_of(prop))
-            # Counts are kept of values that are in the snapshot; by name it may turn out late who is.
-            if value is not None and (self._named or prop in counted or self._picks(value)):
-                keys.add(key_of(prop, value))
+            keys.add(property_value_key(prop))
+            # Only values in the snapshot are counted, or, with a selection by name, all.
+            if value is not None and (self._named or prop in counted or self._is_selected(value)):
+                keys.add(property_value_key(prop, value))
         batch.numbers.append(number)
         batch.kept.append(False)
         batch.tallies.append(list(keys))
         return 0
 
 
-def _number(entity: Any) -> int:
+def _entity_number(entity: Any) -> int:
     return number_of_entity(entity.id, entity.type, missing=entity.missing is not UNSET)
 
 
 def _names_of(sketch: Any) -> Iterator[str]:
-    for _, term in by_language(sketch.labels):
+    for _, term in language_term_pairs(sketch.labels):
         yield term.value
-    for _, terms in by_language(sketch.aliases):
+    for _, terms in language_term_pairs(sketch.aliases):
         yield from (term.value for term in terms)

@@ -22,13 +22,13 @@ import orjson
 from msgspec import structs
 
 from kg.base.files import WorkFolder
-from kg.base.model import id_of, normalise_anew
+from kg.base.model import id_of, normalise_uncached
 from kg.building.closure import IdSet, numbers_of
-from kg.building.extraction import BlockRows, parts_of
+from kg.building.extraction import BlockRows, split_property_value_key
 from kg.errors import SnapshotError
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
-from kg.store.filling import digest_bytes, digest_of, entities_digest
+from kg.store.filling import digest_sum_bytes, entity_digest_sum, record_digest
 
 EVERY = 30.0  # seconds between checkpoints: the most that a killed build reads again
 _SNAPSHOT, _NOTES = "snapshot.sqlite", "notes.sqlite"
@@ -63,43 +63,43 @@ class BuildFolder(WorkFolder):
 
     @property
     def snapshot(self) -> Path:
-        """The snapshot under construction."""
+        """The path of the snapshot that is being built."""
         return self.path / _SNAPSHOT
 
     def _open(self, request: Any) -> None:
-        if not self.snapshot.exists():  # killed when all was done but tidying up
+        if not self.snapshot.exists():  # killed after the snapshot was moved, before the folder was removed
             self.clear()
         self._connect()
         if self.state:
-            self.check(self.state["request"], request)
+            self.check_same_request(self.state["request"], request)
             self.connection.execute("BEGIN")
             return
-        # Nothing was kept yet, or not even the tables were finished.
+        # There is no checkpoint yet, or the tables are incomplete.
         self.connection.close()
         self.clear()
         self._connect()
         for table in _TABLES:
             self.connection.execute(table)
-        filling.prepare(self.connection, journal="DELETE")
+        filling.create_tables(self.connection, journal="DELETE")
         self.state = {"request": request}
 
     def _connect(self) -> None:
         connection = self.connection = sqlite3.connect(self.snapshot, isolation_level=None)
         connection.execute("ATTACH ? AS notes", (str(self.path / _NOTES),))
         for database in ("main", "notes"):
-            filling.hasten(connection, journal="DELETE", database=database)
+            filling.configure_large_writes(connection, journal="DELETE", database=database)
         with contextlib.suppress(sqlite3.OperationalError):  # no such table
             rows = connection.execute("SELECT key, value FROM notes.state").fetchall()
             self.state = {key: orjson.loads(value) for key, value in rows}
 
     @property
     def can_continue(self) -> bool:
-        """Whether a later call can continue from a checkpoint; one that found the disk full does not count."""
+        """Whether a later call can continue from a checkpoint; one that failed on a full disk does not count."""
         try:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
             return self.connection.execute("SELECT 1 FROM notes.state LIMIT 1").fetchone() is not None
-        except sqlite3.Error:  # closed, as all is done but putting in place; or not to be asked any more
+        except sqlite3.Error:  # closed, because only the final renaming was left; or unusable
             return len(self.state) > 1
 
     @property
@@ -108,9 +108,9 @@ class BuildFolder(WorkFolder):
         return time.monotonic() - self._last >= EVERY
 
     def checkpoint(self, state: Mapping[str, Any], ids: Mapping[str, IdSet]) -> None:
-        """Keep everything up to now."""
+        """Commit all rows written so far, together with the state and the sets of ids."""
         run = self.connection.execute
-        self.note(state)
+        self.update_state(state)
         for name, id_set in ids.items():
             self.connection.executemany(
                 "INSERT OR REPLACE INTO notes.ids VALUES (?, ?, ?)",
@@ -120,20 +120,20 @@ class BuildFolder(WorkFolder):
         run("BEGIN")  # a transaction is always open
         self._last = time.monotonic()
 
-    def note(self, state: Mapping[str, Any]) -> None:
-        """Keep a part of the state with the next commit."""
+    def update_state(self, state: Mapping[str, Any]) -> None:
+        """Update a part of the state; the next commit stores it."""
         self.state = {**self.state, **state}
         self.connection.executemany(
             "INSERT OR REPLACE INTO notes.state VALUES (?, ?)",
             ((key, orjson.dumps(value).decode()) for key, value in self.state.items()),
         )
 
-    def ids(self, name: str) -> IdSet:
-        """A set of ids as the last checkpoint had it."""
+    def id_set(self, name: str) -> IdSet:
+        """A set of ids as stored by the last checkpoint."""
         return IdSet.from_pages(self.connection.execute("SELECT page, bits FROM notes.ids WHERE name = ?", (name,)))
 
     def close(self) -> None:
-        """Leave the folder as the last checkpoint has it."""
+        """Close the folder; its content stays as stored by the last checkpoint."""
         self.connection.close()
         super().close()
 
@@ -162,17 +162,17 @@ class Rejects:
         self._connection.execute("INSERT INTO notes.reject (reason, record) VALUES (?, ?)", (reject.reason, text))
 
     def counts(self) -> dict[str, int]:
-        """How many by reason, sorted."""
+        """The number of rejects by reason, in the order of the reasons."""
         rows = self._connection.execute("SELECT reason, count(*) FROM notes.reject GROUP BY reason ORDER BY reason")
         return dict(rows.fetchall())
 
     def records(self) -> Iterable[bytes]:
-        """Each as a JSON line, in order."""
+        """Every reject as a JSON line, in the order in which they were added."""
         for (record,) in self._connection.execute("SELECT record FROM notes.reject ORDER BY at"):
             yield record.encode() + b"\n"
 
-    def first(self) -> str:
-        """The first in words, where there is one."""
+    def describe_first(self) -> str:
+        """Source, line, reason and detail of the first reject, for a message; there must be one."""
         one = orjson.loads(next(iter(self.records())))
         line = f", line {one['line']}" if "line" in one else ""
         return f"{one['source']}{line}: {one['reason']}: {one['detail']}"
@@ -193,7 +193,7 @@ class PairCounts:
         )
 
     def add(self, keys: Iterable[int | str]) -> None:
-        """Count entities, each by its keys without repeats."""
+        """Add 1 to the count of each key; `keys` contains a key at most once per entity."""
         self._counts.update(keys)
         if len(self._counts) > _HELD:
             self.spill()
@@ -202,7 +202,7 @@ class PairCounts:
         """Move the counts in memory into the table."""
         self._connection.executemany(
             "INSERT INTO notes.tally VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n",
-            sorted((*parts_of(key), n) for key, n in self._counts.items()),
+            sorted((*split_property_value_key(key), n) for key, n in self._counts.items()),
         )
         self._counts.clear()
 
@@ -231,14 +231,14 @@ class Ingester:
         self._connection = work.connection
         self._encode = msgspec.msgpack.Encoder().encode
         state = work.state.get("collected", {})
-        self.seen = work.ids("seen")
+        self.seen = work.id_set("seen")
         self.duplicates: int = state.get("duplicates", 0)
         self._digest = int(state.get("digest", "0"), 16)
         self.rejects = rejects
         self.tally = PairCounts(self._connection)
 
-    def unmet(self, ids: Iterable[str]) -> list[str]:
-        """A warning where ids that were named are neither among the entities read nor merged into another."""
+    def warnings_of_missing_ids(self, ids: Iterable[str]) -> list[str]:
+        """[a warning] where selected ids are neither among the entities read nor merged into another, else []."""
         merged = {number for (number,) in self._connection.execute("SELECT source FROM redirect")}
         named = numbers_of(ids)
         missing = [id_of(number) for number in sorted(named) if number not in self.seen and number not in merged]
@@ -248,7 +248,7 @@ class Ingester:
         shown = f"{', '.join(missing[:_SHOWN])}{more}"
         return [f"{len(missing):,} of the {len(named):,} ids named are not in what was read: {shown}"]
 
-    def keep(self, reading: dict[str, Any]) -> None:
+    def checkpoint(self, reading: dict[str, Any]) -> None:
         """Make a checkpoint after the rows added so far."""
         self.tally.spill()
         state = {"duplicates": self.duplicates, "digest": f"{self._digest:x}"}
@@ -263,13 +263,13 @@ class Ingester:
         add = self.seen.add
         new = [add(number) for number in batch.numbers]
         if all(new):  # nearly always
-            filling.insert(self._connection, batch.records)
+            filling.insert_records(self._connection, batch.records)
             self.tally.add(chain.from_iterable(batch.tallies))
             self._digest += int.from_bytes(batch.digest, "big")
         else:
-            self._add_singly(batch, new)
+            self._add_with_duplicates(batch, new)
 
-    def _add_singly(self, batch: BlockRows, new: list[bool]) -> None:
+    def _add_with_duplicates(self, batch: BlockRows, new: list[bool]) -> None:
         selected = iter(batch.records)
         others = iter(batch.tallies)
         for number, kept, is_new in zip(batch.numbers, batch.kept, new, strict=True):
@@ -281,21 +281,23 @@ class Ingester:
             record = next(selected)
             if not is_new:
                 self.drop([number])
-            filling.insert(self._connection, [record])
-            self._digest += digest_of(self._encode(record))
+            filling.insert_records(self._connection, [record])
+            self._digest += record_digest(self._encode(record))
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """Take entities out again."""
+        """Remove entities from the snapshot and from the digest."""
         for number in numbers:
-            self._digest -= entities_digest(self._connection, number)  # a sum takes back what left
-            filling.remove(self._connection, [number])
+            self._digest -= entity_digest_sum(self._connection, number)  # the digest is a sum
+            filling.remove_entities(self._connection, [number])
 
     def drop_unused_properties(self, asked: IdSet, keys: Iterable[str]) -> None:
-        """Take out the properties that nobody asked for and no statement or qualifier of the others uses."""
+        """Remove properties that are neither selected by id or name nor used by statements or qualifiers of the
+        others.
+        """
         run = self._connection.execute
         wanted = [number for number in asked if number < 0]  # properties have negative numbers
         if names := sorted(keys):
-            self._connection.create_function("normalise", 1, normalise_anew, deterministic=True)
+            self._connection.create_function("normalise", 1, normalise_uncached, deterministic=True)
             named = run(
                 f"SELECT entity FROM term WHERE entity < 0 AND kind <> {schema.DESCRIPTION}"
                 " AND normalise(text) IN (SELECT value FROM json_each(?))",
@@ -314,7 +316,7 @@ class Ingester:
         self.drop(number for (number,) in unused)
 
     def _count_statements_of(self, numbers: Sequence[int]) -> None:
-        """Add what these entities in the snapshot state to the tally."""
+        """Add the properties and values of these entities of the snapshot to the counts of unselected entities."""
         self.tally.spill()
         for value, where in (("value", f"type = {schema.ENTITY}"), ("0", f"type <> {schema.NOVALUE}")):
             self._connection.execute(
@@ -324,7 +326,7 @@ class Ingester:
                 (orjson.dumps(numbers).decode(),),
             )
 
-    def frequent(self, prop: str, most: int) -> tuple[str, ...]:
+    def most_frequent_values(self, prop: str, most: int) -> tuple[str, ...]:
         """The ids of the `most` most frequent values of a property among all entities read, selected or not."""
         number = int(prop[1:])
         self.tally.spill()
@@ -341,4 +343,4 @@ class Ingester:
     @property
     def digest(self) -> int:
         """The sum of the digests of the entities in the snapshot."""
-        return int.from_bytes(digest_bytes(self._digest), "big")
+        return int.from_bytes(digest_sum_bytes(self._digest), "big")

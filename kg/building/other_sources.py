@@ -15,10 +15,19 @@ from typing import TYPE_CHECKING, Any, Unpack
 import orjson
 
 from kg.base.files import WorkFolder, atomic_path
-from kg.base.model import Entity, required_number, with_fallbacks
+from kg.base.model import Entity, required_signed_number, with_fallbacks
 from kg.base.scope import Scope
 from kg.building.closure import Fetch, crawl
-from kg.building.snapshot import BuildSettings, Origin, Progress, Report, build, check_output, check_request, writing
+from kg.building.snapshot import (
+    BuildSettings,
+    Origin,
+    Progress,
+    Report,
+    build,
+    check_output,
+    check_request,
+    raising_snapshot_error,
+)
 from kg.errors import SelectionError, SnapshotError
 from kg.store.sqlite import SQLiteStore
 
@@ -79,7 +88,7 @@ def build_from_parquet(
     def entities() -> Iterator[Entity]:
         for count, entity in enumerate(source.entities(), 1):
             yield entity
-            _report(progress, "reading", count)
+            _report_progress(progress, "reading", count)
 
     with atomic_path(out) as temporary:
         store = SQLiteStore.create(
@@ -90,12 +99,12 @@ def build_from_parquet(
                 key: value for key, value in source.manifest.items() if key not in ("snapshot_id", "counts", "format")
             },
             other_values=(
-                (-required_number(prop), required_number(target), entities - here)
+                (-required_signed_number(prop), required_signed_number(target), entities - here)
                 for prop, target, entities, here in source.rows("value_counts")
                 if entities > here
             ),
             other_properties=(
-                (-required_number(prop), entities - here)
+                (-required_signed_number(prop), entities - here)
                 for prop, entities, here in source.rows("property_counts")
                 if entities > here
             ),
@@ -114,15 +123,15 @@ def build_from_api(
 ) -> Report:
     """Write the snapshot `out` of entities from WikiData's API and the entities within `scope.hops` steps of them.
 
-    The scope names ids, or names, which are searched for (`WikiDataAPI.named`) in `languages` (None: in English); the
-    API cannot search by class. Answers are stored in `cache` (`out` + ".cache"), so that an interrupted build
+    The scope names ids, or names, which are searched for (`WikiDataAPI.ids_by_name`) in `languages` (None: in English);
+    the API cannot search by class. Answers are stored in `cache` (`out` + ".cache"), so that an interrupted build
     continues. Values are counted over the entities fetched. A merged id is recorded as a redirect, a missing one as a
     reject. `url`: another API than WikiData's. Raises MissingContactError without GRANOLA_CONTACT, SelectionError and
     SnapshotError as `kg.building.snapshot.build`, and ServiceError and its subclasses where the service fails for
     good.
     """
     from kg.reading.api import WIKIDATA, WikiDataAPI
-    from kg.web.client import Cache
+    from kg.web.client import AnswerCache
 
     out = Path(out)
     check_output(out, settings)
@@ -130,12 +139,12 @@ def build_from_api(
     if scope.classes:
         raise SelectionError("the API cannot select by classes; name ids or names, or take a dump or --from sparql")
     languages = settings.get("languages")
-    with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as answer_cache:
+    with closing(AnswerCache(cache or out.with_name(out.name + CACHE_SUFFIX))) as answer_cache:
         api = WikiDataAPI(answer_cache, url=url or WIKIDATA, languages=with_fallbacks(languages), patience=patience)
         searched = sorted({*(languages or ())} - {"mul"}) or ["en"]  # the search takes no `mul`
-        named = api.named(scope.names, searched) if scope.names else ()
+        named = api.ids_by_name(scope.names, searched) if scope.names else ()
 
-        def facts() -> dict[str, Any]:
+        def manifest_facts() -> dict[str, Any]:
             return {
                 "source_kind": "api",
                 "time_aware": True,
@@ -143,7 +152,7 @@ def build_from_api(
                 **({"more_namesakes": sorted(set(api.unfinished))} if api.unfinished else {}),
             }
 
-        return _build_online(api.url, api.entities, named, facts, out, settings)
+        return _build_online(api.url, api.entities, named, manifest_facts, out, settings)
 
 
 def build_from_sparql(
@@ -151,10 +160,10 @@ def build_from_sparql(
 ) -> Report:
     """Write the snapshot `out` of entities at a SPARQL endpoint, given by a name of `ENDPOINTS` or a URL.
 
-    The scope names ids, names or classes. Names are compared as in `SPARQLEntities.named`; the manifest lists those
-    that no entity has in `names_not_found` and warns of them. Full statements are read where the endpoint has them,
-    else truthy ones; the manifest's `time_aware` reports which. Values are counted over the entities fetched. Raises
-    as `build_from_api` does.
+    The scope names ids, names or classes. Names are compared as in `SPARQLEntities.ids_by_name`; the manifest lists
+    those that no entity has in `names_not_found` and warns of them. Full statements are read where the endpoint has
+    them, else truthy ones; the manifest's `time_aware` reports which. Values are counted over the entities fetched.
+    Raises as `build_from_api` does.
     """
     from kg.reading.sparql import Endpoint, SPARQLEntities
 
@@ -165,11 +174,11 @@ def build_from_sparql(
     asked = Endpoint(endpoint, patience=patience)
     source = SPARQLEntities(asked, languages=languages)
     began = datetime.now(UTC).timestamp()  # an endpoint does not say of when its data are
-    found = {*source.named(scope.names, languages or ("en", "mul"))} if scope.names else set[str]()
+    found = {*source.ids_by_name(scope.names, languages or ("en", "mul"))} if scope.names else set[str]()
     if scope.classes:
-        found |= {*source.instances(scope.classes)}
+        found |= {*source.transitive_instances(scope.classes)}
 
-    def facts() -> dict[str, Any]:
+    def manifest_facts() -> dict[str, Any]:
         return {
             "source_kind": "sparql",
             "time_aware": not source.truthy,
@@ -177,20 +186,20 @@ def build_from_sparql(
             **({"names_not_found": source.not_found} if source.not_found else {}),
         }
 
-    return _build_online(asked.url, source.entities, found, facts, out, settings)
+    return _build_online(asked.url, source.entities, found, manifest_facts, out, settings)
 
 
 def _build_online(
     url: str,
     fetch: Fetch,
     found: Collection[str],
-    facts: Callable[[], Mapping[str, Any]],
+    manifest_facts: Callable[[], Mapping[str, Any]],
     out: Path,
     settings: BuildSettings,
 ) -> Report:
     """Fetch the entities of a scope, those `found` for it and those reached, and build a snapshot.
 
-    `facts` is called at the end.
+    `manifest_facts` is called at the end.
     """
     scope = settings.get("scope") or Scope()
     seeds = sorted((scope.ids | scope.also).union(found))  # equal requests ask alike
@@ -205,7 +214,7 @@ def _build_online(
         return islice(there, limit)
 
     def origin() -> Origin:
-        known = {**facts(), "limit": limit}
+        known = {**manifest_facts(), "limit": limit}
         lacking = known.get("names_not_found", ())
         shown = ", ".join(lacking[:_SHOWN]) + (", ..." if len(lacking) > _SHOWN else "")
         warning = (
@@ -237,7 +246,7 @@ def _build_gathered(
     """
     import zstandard
 
-    with writing(out), ExitStack() as stack:
+    with raising_snapshot_error(out), ExitStack() as stack:
         work = WorkFolder(out, error=SnapshotError, suffix=GATHERED)
         stack.callback(work.remove)
         work.clear()  # the remains of a killed build
@@ -245,7 +254,7 @@ def _build_gathered(
         with copy.open("wb") as raw, zstandard.ZstdCompressor(level=1).stream_writer(raw) as packed:
             for count, data in enumerate(entities(work.path), 1):
                 packed.write(orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE))
-                _report(settings.get("progress"), phase, count)
+                _report_progress(settings.get("progress"), phase, count)
         copied: BuildSettings = {**settings, "keep_partial": False}  # the copy is whole
         return build([copy], out, origin=origin(), **copied)
 
@@ -264,6 +273,6 @@ def _iso_time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
-def _report(progress: Callable[[Progress], None] | None, phase: str, entities: int) -> None:
+def _report_progress(progress: Callable[[Progress], None] | None, phase: str, entities: int) -> None:
     if progress is not None and entities % _STEP == 0:
         progress(Progress(phase=phase, bytes_read=0, bytes_total=None, entities=entities))

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from kg.base.files import atomic_path, folder_of, put_in_place, why_unwritten
+from kg.base.files import atomic_path, move_into_place, work_folder_path, write_failure_reason
 from kg.base.model import with_fallbacks
 from kg.base.scope import Scope
 from kg.building.closure import EdgeTable, numbers_of, survey_properties
@@ -19,7 +19,7 @@ from kg.building.extraction import BlockRows, ExtractionPlan
 from kg.building.ingestion import BuildFolder, Ingester, Rejects
 from kg.building.source_pass import Progress, SourcePass
 from kg.errors import SelectionError, SnapshotError, SourceError
-from kg.reading.dump import STDIN, opened
+from kg.reading.dump import STDIN, open_source
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
 
@@ -113,12 +113,12 @@ def build(
         "languages": None if languages is None else sorted(languages),
         "limit": limit,
         "sources": [_fingerprint(source) for source in sources],
-        "layout": filling.layout(),  # a build that an older version began is not continued
+        "layout": filling.layout_fingerprint(),  # a build that an older version began is not continued
         **({"frequent_of": frequent_of} if frequent_of else {}),
     }
     goes_on = origin is None and all(Path(source).is_file() for source in sources)  # pipes give what they had but once
     frequent: Mapping[str, tuple[str, ...]] = {}
-    with writing(out), ExitStack() as stack:
+    with raising_snapshot_error(out), ExitStack() as stack:
         out.parent.mkdir(parents=True, exist_ok=True)
         work = BuildFolder(out, request, restart=settings.get("restart", False) or not goes_on)
         stack.push(lambda kind, error, _: _keep_or_remove_work(work, error, keep=goes_on))
@@ -126,8 +126,10 @@ def build(
         rejects = Rejects(work.connection, ", ".join(str(one["name"]) for one in origin.sources) if origin else None)
         if not work.state.get("sealed"):  # else only its place is missing
             readable = _copy_pipes(sources, scope, work)
-            frequent = _BuildJob(work, readable, scope, languages, rejects, settings).fill(origin)
-        sealed = filling.manifest(work.connection)
+            frequent = _BuildJob(work, readable, scope, languages, rejects, settings).fill_and_find_frequent_values(
+                origin
+            )
+        sealed = filling.read_manifest(work.connection)
         rejects_path = out.with_name(out.name + REJECTS_SUFFIX)
         if sealed["rejects"]:
             with atomic_path(rejects_path) as temporary, temporary.open("wb") as stream:  # before the snapshot is there
@@ -135,7 +137,7 @@ def build(
         else:
             rejects_path.unlink(missing_ok=True)  # rejects of an earlier build with the same output
         work.connection.close()  # the file is whole when SQLite has let go of it
-        put_in_place(work.snapshot, out)
+        move_into_place(work.snapshot, out)
     return Report(
         path=out,
         manifest=sealed,
@@ -176,7 +178,7 @@ def check_output(out: Path, settings: BuildSettings) -> None:
 
 
 def _fingerprint(source: Path | str) -> dict[str, Any]:
-    """The identity of a source for a continued build. That its beginning is unchanged is checked when it is read."""
+    """The identity of a source for a continued build; when it is read, its beginning is compared too."""
     path = Path(source)
     if str(source) == STDIN or not path.is_file():
         return {"name": "stdin" if str(source) == STDIN else path.name}
@@ -195,17 +197,17 @@ class _BuildJob:
     rejects: Rejects
     settings: BuildSettings
 
-    def fill(self, origin: Origin | None) -> Mapping[str, tuple[str, ...]]:
-        """Everything up to the finished snapshot; the frequent values of the properties that the settings name."""
+    def fill_and_find_frequent_values(self, origin: Origin | None) -> Mapping[str, tuple[str, ...]]:
+        """Write the whole snapshot, and return the most frequent values of the properties in `frequent_of`."""
         scope, settings = self.scope, self.settings
-        if scope.needs_graph:
+        if scope.needs_survey:
             self.survey()
         ingester, reading = self.read(origin.rejects if origin else ())
         if origin:
-            filling.redirect(self.work.connection, origin.redirects)
+            filling.record_redirects(self.work.connection, origin.redirects)
         seen, counts = len(ingester.seen), self.rejects.counts()
         if not seen:
-            more = f"; {sum(counts.values())} rejected, the first: {self.rejects.first()}" if counts else ""
+            more = f"; {sum(counts.values())} rejected, the first: {self.rejects.describe_first()}" if counts else ""
             names = ", ".join(name for _, name in self.sources)
             raise SourceError(f"{names}: no item or property in it{more}")
         if self.work.connection.execute("SELECT 1 FROM entity LIMIT 1").fetchone() is None:
@@ -222,13 +224,15 @@ class _BuildJob:
                 for name in reading.unclosed
             ),
             *(f"no selected entity has a label in language {code!r}; is the code right?" for code in unheard),
-            *ingester.unmet(asked_for.ids),
+            *ingester.warnings_of_missing_ids(asked_for.ids),
             *(f"nothing read is an instance of {class_id} or of a class below; is the id right?" for class_id in idle),
             *(origin.warnings if origin else ()),
         ]
-        frequent = {prop: ingester.frequent(prop, FREQUENT) for prop in sorted(settings.get("frequent_of", ()))}
-        self.work.note({"sealed": True})  # with the commit that finishes the snapshot
-        filling.seal(
+        frequent = {
+            prop: ingester.most_frequent_values(prop, FREQUENT) for prop in sorted(settings.get("frequent_of", ()))
+        }
+        self.work.update_state({"sealed": True})  # with the commit that finishes the snapshot
+        filling.finish_snapshot(
             self.work.connection,
             {
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -252,39 +256,39 @@ class _BuildJob:
         return frequent
 
     def survey(self) -> None:
-        """The first reading of two: who is selected by class and by steps."""
+        """Read the sources a first time, to find the entities that are selected by class and by steps."""
         work, scope = self.work, self.scope
         if work.state.get("phase", "surveying") != "surveying":
             return
-        plan = ExtractionPlan(languages=self.languages, keys=scope.keys(), along=survey_properties(scope))
-        named = work.ids("named")
+        plan = ExtractionPlan(languages=self.languages, keys=scope.normalised_names(), along=survey_properties(scope))
+        named = work.id_set("named")
         edges = EdgeTable(work.connection, "notes.edge")
         reading = self._source_pass(plan)
 
-        def take(_source: str, found: BlockRows) -> None:
+        def add_block(_source: str, found: BlockRows) -> None:
             edges.add(found.edges)
             for number in found.named:
                 named.add(number)
 
-        def keep() -> None:
+        def make_checkpoint() -> None:
             work.checkpoint({"phase": "surveying", "reading": reading.state()}, {"named": named})
 
-        reading.run("surveying", take, keep)
-        chosen, excluded = edges.closure(scope, named)
-        idle = edges.idle(scope.classes | scope.excluded)
+        reading.run("surveying", add_block, make_checkpoint)
+        chosen, excluded = edges.selected_and_excluded(scope, named)
+        idle = edges.classes_without_members(scope.classes | scope.excluded)
         work.connection.execute("DROP TABLE notes.edge")  # gigabytes for all of WikiData, read once
         work.checkpoint({"phase": "reading", "reading": None, "idle": idle}, {"chosen": chosen, "excluded": excluded})
 
     def read(self, rejected: Iterable[tuple[str, Reject]]) -> tuple[Ingester, SourcePass]:
-        """The reading that fills the snapshot."""
+        """Read the sources and write the selected entities into the snapshot."""
         work, scope = self.work, self.scope
-        graph = scope.needs_graph
+        graph = scope.needs_survey
         plan = ExtractionPlan(
             languages=self.languages,
             everything=scope.everything,
-            chosen=work.ids("chosen") if graph else numbers_of(scope.ids | scope.also),  # found by the survey
-            excluded=work.ids("excluded"),
-            keys=frozenset() if graph else scope.keys(),
+            chosen=work.id_set("chosen") if graph else numbers_of(scope.ids | scope.also),  # found by the survey
+            excluded=work.id_set("excluded"),
+            keys=frozenset() if graph else scope.normalised_names(),
             properties=scope.properties and not scope.everything,
             counted=frozenset(int(prop[1:]) for prop in self.settings.get("frequent_of", ())),
         )
@@ -293,7 +297,7 @@ class _BuildJob:
             for source, reject in rejected:
                 self.rejects.add(source, reject, copied=False)
         reading = self._source_pass(plan)
-        reading.run("reading", ingester.add, lambda: ingester.keep(reading.state()))
+        reading.run("reading", ingester.add, lambda: ingester.checkpoint(reading.state()))
         for name, damage in reading.damage:
             self.rejects.add(name, Reject(reason=TRUNCATED, detail=damage))
         if plan.properties:
@@ -314,7 +318,7 @@ class _BuildJob:
 
 
 def _keep_or_remove_work(work: BuildFolder, error: BaseException | None, *, keep: bool) -> None:
-    """Keep the work where it is worth something to a later call, else remove it."""
+    """Keep the work folder after an error if a later call can continue from it, else remove it."""
     if keep and error is not None and not isinstance(error, SelectionError) and work.can_continue:
         work.close()
     else:
@@ -322,27 +326,29 @@ def _keep_or_remove_work(work: BuildFolder, error: BaseException | None, *, keep
 
 
 @contextmanager
-def writing(out: Path) -> Iterator[None]:
-    """Turn a full disk, or a folder that is not ours, into a SnapshotError."""
+def raising_snapshot_error(out: Path) -> Iterator[None]:
+    """Convert the errors of a full disk or a folder without write permission into a SnapshotError."""
     try:
         yield
     except ConnectionError:  # raised by services: ServiceError is a ConnectionError
         raise
     except (OSError, sqlite3.Error) as error:
-        kept = folder_of(out).is_dir()
+        kept = work_folder_path(out).is_dir()
         left = "; what was read is kept, the same command goes on" if kept else "; nothing was left behind"
-        raise SnapshotError(f"cannot write snapshot: cannot build {out}: {why_unwritten(out, error)}{left}") from error
+        raise SnapshotError(
+            f"cannot write snapshot: cannot build {out}: {write_failure_reason(out, error)}{left}"
+        ) from error
 
 
 def _copy_pipes(sources: Sequence[Path | str], scope: Scope, work: BuildFolder) -> list[tuple[Path | str, str]]:
-    """(path, name) of each source; of pipes a copy on disk where they must be read twice."""
+    """(path to read, name) of each source; a pipe that must be read twice is copied into the work folder."""
     readable: list[tuple[Path | str, str]] = []
     for number, source in enumerate(sources):
         piped = str(source) == STDIN
         name = "stdin" if piped else Path(source).name
-        if scope.needs_graph and (piped or not (Path(source).is_file() or Path(source).is_dir())):
+        if scope.needs_survey and (piped or not (Path(source).is_file() or Path(source).is_dir())):
             copy = work.path / f"source-{number}"
-            with opened(source) as given, copy.open("wb") as stream:
+            with open_source(source) as given, copy.open("wb") as stream:
                 shutil.copyfileobj(given, stream)
             readable.append((copy, name))
         else:

@@ -33,7 +33,7 @@ _extractor: Extractor | None = None  # in a worker process
 _encode, _decode = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(BlockRows).decode
 
 
-def cores() -> int:
+def available_cores() -> int:
     """How many cores this process may use."""
     try:
         return len(os.sched_getaffinity(0))
@@ -59,7 +59,7 @@ class _Workers(SpawnContext):
 
 
 def _start_worker(plan: ExtractionPlan) -> None:
-    """The beginning of a worker's life."""
+    """Set up a worker process: its extractor, and that it ends with its parent and never writes to standard output."""
     global _extractor
     _extractor = Extractor(plan)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is for the caller alone
@@ -112,7 +112,7 @@ class SourcePass:
         self._plan = plan
         self._extractor = Extractor(plan)
         self._work = work
-        self._workers = workers or cores()
+        self._workers = workers or available_cores()
         self._executor: ProcessPoolExecutor | None = None
         self._submitted = 0
         self._limit = limit
@@ -126,14 +126,16 @@ class SourcePass:
         self.damage: list[tuple[str, str]] = [(name, what) for name, what in state.get("damage", ())]
         self.unclosed: list[str] = list(state.get("unclosed", ()))
 
-    def run(self, phase: str, take: Callable[[str, BlockRows], None], keep: Callable[[], None]) -> None:
-        """Give what came of every block to `take`, with its source, in order, up to the limit.
+    def run(
+        self, phase: str, take_block: Callable[[str, BlockRows], None], make_checkpoint: Callable[[], None]
+    ) -> None:
+        """Call `take_block` with the source's name and the rows of each block, in order, up to the limit.
 
-        `keep` makes a checkpoint. Raises WorkerError where a worker was ended from outside.
+        `make_checkpoint` is called where a checkpoint is due. Raises WorkerError where a worker process was killed.
         """
         try:
             while self._at < len(self._readers) and self._limit != self.entities:
-                self._read_source(self._readers[self._at], phase, take, keep)
+                self._read_source(self._readers[self._at], phase, take_block, make_checkpoint)
         except BrokenProcessPool as error:
             raise WorkerError(
                 "a worker process was ended from outside; if memory ran out, use fewer --workers."
@@ -144,17 +146,21 @@ class SourcePass:
                 self._executor.shutdown(cancel_futures=True)
 
     def _read_source(
-        self, reader: DumpReader, phase: str, take: Callable[[str, BlockRows], None], keep: Callable[[], None]
+        self,
+        reader: DumpReader,
+        phase: str,
+        take_block: Callable[[str, BlockRows], None],
+        make_checkpoint: Callable[[], None],
     ) -> None:
         for block, future in self._submit_blocks(reader):
             found = self._read_here(block) if future is None else _decode(future.result())
             if self._limit is not None and found.entities > self._limit - self.entities:
                 found = self._read_here(block, self._limit - self.entities)  # workers do not know how many are left
-            take(reader.name, found)
+            take_block(reader.name, found)
             self.entities += found.entities
             self._end = block.end
             if self._work.due:
-                keep()
+                make_checkpoint()
             self._report_progress(phase)
             if self._limit == self.entities:
                 return
@@ -169,7 +175,7 @@ class SourcePass:
         self._end = 0
 
     def _submit_blocks(self, reader: DumpReader) -> Iterator[tuple[Block, Future[bytes] | None]]:
-        """The blocks of a source, some of them ahead under way at a worker; None where one is to be read here."""
+        """(block, future of the worker that reads it) in order; some are submitted ahead. None: to be read here."""
         ahead = _AHEAD * self._workers if self._workers > 1 else 1
         waiting: deque[tuple[Block, Future[bytes] | None]] = deque()
         with closing(reader.blocks(self._end)) as blocks:
@@ -196,7 +202,7 @@ class SourcePass:
         self._progress(Progress(phase=phase, bytes_read=done, bytes_total=total, entities=self.entities))
 
     def state(self) -> dict[str, Any]:
-        """The position from which to continue after the last block taken."""
+        """The position in the sources after the last block taken, from which a later pass continues."""
         return {
             "source": self._at,
             "end": self._end,
@@ -207,7 +213,7 @@ class SourcePass:
         }
 
     def describe(self) -> list[dict[str, Any]]:
-        """Name, size, time and hash of each source; no hash for one that was not taken to its end."""
-        # Up to a limit it is chance how far blocks were read ahead: maybe to the end.
+        """Name, size, time and hash of each source; the hash is None where the source was not read to its end."""
+        # With a limit it depends on timing how far blocks were read ahead, perhaps to the end.
         others = (reader.describe() | {"sha256": None} for reader in self._readers[len(self._finished) :])
         return [*self._finished, *others]

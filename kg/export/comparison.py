@@ -22,11 +22,11 @@ import orjson
 from kg.base.model import id_of
 from kg.errors import DamagedMirrorError, DamagedSnapshotError
 from kg.store import filling, schema
-from kg.store.entity_rows import whole_id
+from kg.store.entity_rows import full_statement_id
 from kg.store.neo4j import Address, Neo4jClient, Neo4jStore
 from kg.store.neo4j_push import WRITE_SECONDS, wrong_counts
 from kg.store.protocol import Store
-from kg.store.sqlite import SQLiteStore, read_only
+from kg.store.sqlite import SQLiteStore, read_only_connection
 
 SAMPLE = 1_000  # entities compared in full by default
 # Entries of the manifest about the content. The others describe the run, and differ when a snapshot is rebuilt.
@@ -49,14 +49,14 @@ def verify(path: Path | str, *, progress: Callable[[str], None] | None = None) -
     Raises SnapshotError where the file is no snapshot or has another schema version, FileNotFoundError.
     """
     try:
-        with SQLiteStore.open(path) as store, closing(read_only(path)) as connection:
+        with SQLiteStore.open(path) as store, closing(read_only_connection(path)) as connection:
             checks: dict[str, Callable[[], Iterator[str]]] = {
                 "pages": lambda: (
                     f"SQLite: {message}"
                     for (message,) in connection.execute("PRAGMA integrity_check(20)")  # a torn file has thousands
                     if message != "ok"
                 ),
-                "counts": lambda: _difference_lines(store.manifest()["counts"], filling.counts(connection)),
+                "counts": lambda: _difference_lines(store.manifest()["counts"], filling.content_counts(connection)),
                 "content": lambda: _difference_lines(
                     store.manifest(), {"snapshot_id": filling.content_hash(connection)}
                 ),
@@ -84,10 +84,10 @@ def _run_checks(
     return Verification(checked=tuple(checked), problems=tuple(problems))
 
 
-def _difference_lines(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+def _difference_lines(in_manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
     for key, value in found.items():
-        if stated.get(key) != value:
-            yield f"{key}: the manifest says {stated.get(key)!r}, found is {value!r}"
+        if in_manifest.get(key) != value:
+            yield f"{key}: the manifest says {in_manifest.get(key)!r}, found is {value!r}"
 
 
 def verify_mirror(
@@ -104,7 +104,7 @@ def verify_mirror(
     """
     with (
         SQLiteStore.open(against) as file,
-        closing(read_only(against)) as connection,
+        closing(read_only_connection(against)) as connection,
         Neo4jStore.open(address, query_seconds=WRITE_SECONDS) as mirror,
         closing(Neo4jClient(Address.parse(address), query_seconds=WRITE_SECONDS)) as client,
     ):
@@ -266,9 +266,13 @@ def _changes(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         stated = "SELECT * FROM statements WHERE subject = ? ORDER BY old_rank IS NULL, property, ordinal"
         for _, prop, _, stored, *columns in connection.execute(stated, (number,)):
             old, new = columns[:4], columns[4:]
-            statement = {"property": f"P{prop}", "statement": whole_id(entity, stored)}
+            statement = {"property": f"P{prop}", "statement": full_statement_id(entity, stored)}
             yield _change_record(
-                "statement", entity, _statement_as_json(*old), _statement_as_json(*new), statement | _aspects(old, new)
+                "statement",
+                entity,
+                _statement_as_json(*old),
+                _statement_as_json(*new),
+                statement | _changed_aspects(old, new),
             )
         worded = "SELECT * FROM terms WHERE entity = ? ORDER BY language, kind, old IS NULL, ordinal"
         for _, language, what, _, before, after in connection.execute(worded, (number,)):
@@ -284,7 +288,7 @@ def _change_record(what: str, entity: str, old: Any, new: Any, about: Mapping[st
     return {"what": what, "kind": kind, "entity": entity, **about, **sides}
 
 
-def _aspects(old: list[Any], new: list[Any]) -> dict[str, list[str]]:
+def _changed_aspects(old: list[Any], new: list[Any]) -> dict[str, list[str]]:
     if old[0] is None or new[0] is None:
         return {}
     differs = {

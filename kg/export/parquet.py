@@ -27,7 +27,7 @@ import msgspec
 import orjson
 from msgspec.structs import replace
 
-from kg.base.files import MANIFEST, atomic_path, folder_out
+from kg.base.files import MANIFEST, atomic_path, new_output_folder
 from kg.base.model import id_of, with_fallbacks
 from kg.base.packages import install_hint
 from kg.building.extraction import ExtractionPlan, Extractor
@@ -72,7 +72,7 @@ def export_parquet(
     from pyarrow import parquet  # type: ignore[import-untyped]  # ships no stubs
 
     written: dict[str, int] = dict.fromkeys(TABLES, 0)
-    with SQLiteStore.open(snapshot) as store, folder_out(out, source=snapshot, force=force) as folder:
+    with SQLiteStore.open(snapshot) as store, new_output_folder(out, source=snapshot, force=force) as folder:
         with ExitStack() as stack:
             writers = {  # a table without rows has a file, too
                 table: stack.enter_context(
@@ -81,7 +81,7 @@ def export_parquet(
                 for table in TABLES
             }
 
-            def write(table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+            def write_rows(table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
                 source = iter(rows)
                 while group := list(islice(source, _ROWS)):
                     writers[table].write_batch(record_batch(group, arrow_schema(table)))
@@ -90,18 +90,18 @@ def export_parquet(
             entities = store.all_entities()
             while batch := list(islice(entities, _BATCH)):
                 for table, rows in rows_of(batch).items():
-                    write(table, rows)
+                    write_rows(table, rows)
                 if progress is not None:
                     progress(written["entities"])
-            write("redirects", store.redirects())
-            write("value_counts", _value_counts(store))
-            write("property_counts", _property_counts(store))
+            write_rows("redirects", store.redirects())
+            write_rows("value_counts", _value_counts_in_source_and_here(store))
+            write_rows("property_counts", _property_counts_in_source_and_here(store))
         write_manifest(folder, store.manifest())
     return TablesReport(rows=written)
 
 
-def _value_counts(store: SQLiteStore) -> Iterator[tuple[str, str, int, int]]:
-    """(property, target, entities of the whole source that carry it, entities here), by the two numbers."""
+def _value_counts_in_source_and_here(store: SQLiteStore) -> Iterator[tuple[str, str, int, int]]:
+    """(property, target, entities of the whole source with this value, entities of the snapshot with it), by number."""
     # Two ordered scans side by side: a join finds no index, as the column `value` has no type of its own.
     held_rows = store.stream(
         "SELECT property, value, count(DISTINCT subject) FROM statement INDEXED BY statement_target"
@@ -116,8 +116,8 @@ def _value_counts(store: SQLiteStore) -> Iterator[tuple[str, str, int, int]]:
         yield f"P{prop}", id_of(target), entities, here
 
 
-def _property_counts(store: SQLiteStore) -> Iterator[tuple[str, int, int]]:
-    """(property, entities of the whole source that carry it, entities here), by number."""
+def _property_counts_in_source_and_here(store: SQLiteStore) -> Iterator[tuple[str, int, int]]:
+    """(property, entities of the whole source with it, entities of the snapshot with it), by number."""
     query = (
         "SELECT property, entities, coalesce(here, 0) FROM property_count LEFT JOIN (SELECT property,"
         " count(DISTINCT subject) AS here FROM statement WHERE rank > 0 AND type <> 1 GROUP BY property)"
@@ -137,7 +137,7 @@ LOCAL = "local[*]"
 
 
 @contextmanager
-def session(master: str | None = None, *, name: str = "granola") -> Iterator[Any]:
+def spark_session(master: str | None = None, *, name: str = "granola") -> Iterator[Any]:
     """A Spark session at `master` (None: from spark-submit or the environment, else this machine's cores).
 
     A session that is active already is used and left running. Raises EngineError without pyspark or Java.
@@ -180,7 +180,7 @@ def session(master: str | None = None, *, name: str = "granola") -> Iterator[Any
 
 
 @contextmanager
-def explaining_spark_errors(what: str) -> Iterator[None]:
+def raising_engine_error(what: str) -> Iterator[None]:
     """Convert errors of Spark into one error whose message is the line with the cause."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
@@ -203,7 +203,7 @@ _DECODED = "side tinyint, number long, source int, block long, place long, paylo
 _SPARK_TYPES = {"string": "string", "int8": "tinyint", "int32": "int", "int64": "long"}
 
 
-def decode_dump(
+def convert_dump_to_parquet(
     sources: Sequence[Path | str],
     out: Path | str,
     *,
@@ -230,9 +230,9 @@ def decode_dump(
             raise FileNotFoundError(2, "no such file", str(path))
     term_languages = with_fallbacks(languages)
     with (
-        session(master) as spark,
-        folder_out(Path(out), source=paths[0], force=force) as folder,
-        explaining_spark_errors("decoding the dump"),
+        spark_session(master) as spark,
+        new_output_folder(Path(out), source=paths[0], force=force) as folder,
+        raising_engine_error("decoding the dump"),
     ):
         decoded = _decode_lines(spark, paths, term_languages)
         total = decoded.filter(f"side < {_REJECT}").count()
@@ -317,7 +317,7 @@ def _decode_line(extractor: Extractor, line: bytes, source: str, block: int) -> 
 
 
 def _write_entities(decoded: Any, folder: Path, files: int) -> dict[str, int]:
-    """Write the tables that entities bring, in the order of the entities, and return how many rows each has."""
+    """Write the tables of entities and redirects, in the order of the entities; return the number of rows of each."""
     from pyspark import StorageLevel
 
     ordered = (
@@ -340,13 +340,13 @@ def _write_table(frame: Any, folder: Path, table: Table) -> int:
 
     unmarked = frame.write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     unmarked.option("compression", "zstd").parquet((folder / table).absolute().as_uri())
-    for checksum in (folder / table).glob(".*.crc"):  # Hadoop's own, which Parquet has inside
+    for checksum in (folder / table).glob(".*.crc"):  # Hadoop's checksums: Parquet files contain their own
         checksum.unlink()
     return sum(parquet.read_metadata(path).num_rows for path in (folder / table).glob("part-*.parquet"))
 
 
 def _table_rows(table: Table, batches: Iterable[Any]) -> Iterator[Any]:
-    """Decoded entities in order, of which the last occurrence of each counts -> their rows of a table."""
+    """The rows of a table, in batches, from decoded entities in order; of a repeated entity the last one is used."""
     schema = arrow_schema(table)
     held: list[tuple[Any, ...]] = []
     for _, group in groupby(_rows_of_columns(batches, "side", "number", "payload"), key=lambda row: row[:2]):
@@ -365,7 +365,7 @@ def _rows_of_columns(batches: Iterable[Any], *names: str) -> Iterator[tuple[Any,
 
 
 def _write_rejects(decoded: Any, path: Path) -> tuple[dict[str, int], Path | None]:
-    """(numbers of rejects by reason, the file that lists them); without any, a list of an earlier run goes."""
+    """(numbers of rejects by reason, the file that lists them); without rejects, an earlier list is removed."""
     counts: Counter[str] = Counter()
     rejected = decoded.filter(f"side = {_REJECT}").orderBy("source", "block", "place")
     with atomic_path(path) as temporary, temporary.open("wb") as stream:
@@ -379,20 +379,20 @@ def _write_rejects(decoded: Any, path: Path) -> tuple[dict[str, int], Path | Non
 
 
 def _write_counts(spark: Any, folder: Path) -> dict[str, int]:
-    """Write how many entities carry each value and each property, and return how many rows that are."""
+    """Write the tables with the number of entities per value and per property; return their numbers of rows."""
     from pyspark.sql import functions
 
     col = functions.col
 
-    def table(name: str) -> Any:
+    def read_table(name: str) -> Any:
         return spark.read.parquet((folder / name).absolute().as_uri())
 
-    stated = table("statements").filter(col("rank") != "deprecated")
+    stated = read_table("statements").filter(col("rank") != "deprecated")
     number = functions.regexp_extract(col("property"), "[0-9]+", 0).cast("long")
     carried = functions.countDistinct("subject").alias("entities")
     values = (
         stated.filter((col("kind") == "value") & (col("type") == "wikibase-entityid"))
-        .join(table("entities").select(col("id").alias("target")), "target", "left_semi")
+        .join(read_table("entities").select(col("id").alias("target")), "target", "left_semi")
         .groupBy("property", "target")
         .agg(carried)
     )

@@ -32,7 +32,7 @@ from urllib.parse import quote
 import orjson
 import pyoxigraph as rdf
 
-from kg.base.files import bytes_out
+from kg.base.files import open_output_bytes
 from kg.base.model import (
     Entity,
     EntityValue,
@@ -55,12 +55,12 @@ from kg.reading.rdf_entities import (
     NAMESPACES,
     RANKS,
     UNKNOWN,
-    datatype_name,
+    datatype_local_name,
+    encode_order,
     language_code,
     language_tags,
-    places,
-    time_of,
-    time_text,
+    parse_xsd_date_time,
+    xsd_date_time,
 )
 from kg.store import schema
 from kg.store.sqlite import SQLiteStore
@@ -104,7 +104,7 @@ def export_rdf(
 
     `progress` is called with the number of entities written so far. Raises the errors of `SQLiteStore.open`.
     """
-    with SQLiteStore.open(snapshot) as store, bytes_out(out) as stream:
+    with SQLiteStore.open(snapshot) as store, open_output_bytes(out) as stream:
         writer = _Writer(store, progress)
         rdf.serialize(writer.all_triples(), stream, _FORMATS[format], prefixes=dict(NAMESPACES))
     return RDFReport(
@@ -117,7 +117,7 @@ def export_rdf(
 
 @lru_cache(maxsize=10_000)
 def _language_tag(code: str) -> str | None:
-    """The tag that is written for a language code, None where none can be."""
+    """The RDF language tag of a code, None where no valid tag is read back as the code."""
     for tag in language_tags(code):
         try:
             rdf.Literal("", language=tag)
@@ -138,7 +138,7 @@ def _iri(name: str) -> rdf.NamedNode:
         return rdf.NamedNode(NAMESPACES[prefix] + quote(local, safe=""))
 
 
-def _typed(text: str, datatype: str) -> rdf.Literal:
+def _typed_literal(text: str, datatype: str) -> rdf.Literal:
     return rdf.Literal(text, datatype=_iri(datatype))
 
 
@@ -148,7 +148,7 @@ class _Writer:
     def __init__(self, store: SQLiteStore, progress: Callable[[int], None] | None) -> None:
         self._store = store
         self._progress = progress
-        self._datatypes = _datatypes(store)
+        self._datatypes = _property_datatypes(store)
         self._known: set[str] = set()
         self.entities = self.statements = self.triples = 0
         self.left_out: Counter[str] = Counter()
@@ -165,7 +165,7 @@ class _Writer:
         for (number,) in self._store.stream(f"{undeclared} ORDER BY property"):
             yield from self._triples_of_subject(_iri(f"wd:P{number}"), self._property_declaration(f"P{number}"))
         for entity in self._store.all_entities(properties_first=True):
-            yield from self._entity(entity)
+            yield from self._entity_triples(entity)
             self.entities += 1
             self.statements += len(entity.statements)
             if self._progress is not None and self.entities % 1000 == 0:
@@ -182,23 +182,23 @@ class _Writer:
         datatype = self._datatypes.get(prop)
         pairs: Pairs = []
         if datatype is not None:
-            pairs.append((_iri("wikibase:propertyType"), _iri(f"wikibase:{datatype_name(datatype)}")))
+            pairs.append((_iri("wikibase:propertyType"), _iri(f"wikibase:{datatype_local_name(datatype)}")))
         return pairs + [(_iri(f"wikibase:{role}"), _iri(f"{prefix}:{prop}")) for role, prefix in _PREDICATES]
 
-    def _entity(self, entity: Entity) -> list[rdf.Triple]:
+    def _entity_triples(self, entity: Entity) -> list[rdf.Triple]:
         """An entity, its terms and statements, and the values that were not written yet."""
         head: Pairs = []
         if entity.id[0] == "P":
             head += [(_iri("rdf:type"), _iri("wikibase:Property")), *self._property_declaration(entity.id)]
         else:
             head.append((_iri("rdf:type"), _iri("wikibase:Item")))
-            head.append((_iri("wikibase:sitelinks"), _typed(str(entity.sitelinks), "xsd:integer")))
+            head.append((_iri("wikibase:sitelinks"), _typed_literal(str(entity.sitelinks), "xsd:integer")))
         for language, text in entity.labels.items():
             head += self._term_pairs("rdfs:label", language, text)
         for language, texts in entity.aliases.items():
             for text in texts:
                 head += self._term_pairs("skos:altLabel", language, text)
-            if (order := places(texts)) and (tag := _language_tag(language)):
+            if (order := encode_order(texts)) and (tag := _language_tag(language)):
                 head.append((_iri("granola:aliasOrder"), rdf.Literal(order, language=tag)))
         for language, text in entity.descriptions.items():
             head += self._term_pairs("schema:description", language, text)
@@ -208,10 +208,10 @@ class _Writer:
         for statement in entity.statements:
             rank = statement.rank
             best = rank is Rank.PREFERRED or (rank is Rank.NORMAL and statement.property not in preferred)
-            self._statement(statement, best, head, blocks)
+            self._add_statement(statement, best, head, blocks)
             ids.setdefault(statement.property, []).append(statement.id)
         for prop, stated in ids.items():
-            if order := places(stated):
+            if order := encode_order(stated):
                 head.append((_iri("granola:statementOrder"), rdf.Literal(f"{prop} {order}")))
         return self._triples_of_subject(_iri(f"wd:{entity.id}"), head) + blocks
 
@@ -221,7 +221,7 @@ class _Writer:
             return []
         return [(_iri(predicate), rdf.Literal(text, language=tag))]
 
-    def _statement(self, statement: Statement, best: bool, head: Pairs, blocks: list[rdf.Triple]) -> None:
+    def _add_statement(self, statement: Statement, best: bool, head: Pairs, blocks: list[rdf.Triple]) -> None:
         prop = statement.property
         node = rdf.NamedNode(NAMESPACES["wds"] + quote(statement.id.replace("$", "-", 1), safe=""))  # as WikiData
         head.append((_iri(f"p:{prop}"), node))
@@ -232,7 +232,7 @@ class _Writer:
         datatype = self._datatypes.get(prop)
         if statement.datatype is not None and statement.datatype != datatype:  # the property had another datatype
             datatype = statement.datatype
-            pairs.append((_iri("wikibase:propertyType"), _iri(f"wikibase:{datatype_name(datatype)}")))
+            pairs.append((_iri("wikibase:propertyType"), _iri(f"wikibase:{datatype_local_name(datatype)}")))
         values: list[rdf.Triple] = []
         if statement.kind is SnakKind.NOVALUE:
             absent = (_iri("rdf:type"), _iri(f"wdno:{prop}"))
@@ -247,15 +247,15 @@ class _Writer:
             if best:
                 head.append((_iri(f"wdt:{prop}"), value))
         keys = [
-            (int(snak.property[1:]), self._qualifier(snak, f"{statement.id} {index}", pairs, values))
+            (int(snak.property[1:]), self._add_qualifier_return_key(snak, f"{statement.id} {index}", pairs, values))
             for index, snak in enumerate(statement.qualifiers)
         ]
-        if order := places(keys):
+        if order := encode_order(keys):
             pairs.append((_iri("granola:qualifierOrder"), rdf.Literal(order)))
         blocks += self._triples_of_subject(node, pairs)
         blocks += values
 
-    def _qualifier(self, snak: Snak, place: str, pairs: Pairs, values: list[rdf.Triple]) -> str:
+    def _add_qualifier_return_key(self, snak: Snak, place: str, pairs: Pairs, values: list[rdf.Triple]) -> str:
         """Add a qualifier to the pairs of its statement, and return its key in the order of qualifiers."""
         if snak.kind is SnakKind.NOVALUE:
             pairs.append((_iri("rdf:type"), _iri(f"wdno:{snak.property}")))
@@ -272,9 +272,9 @@ class _Writer:
     def _simple_value_and_node(
         self, value: Value | None, datatype: str | None, place: str, blocks: list[rdf.Triple]
     ) -> tuple[Term, rdf.NamedNode | None]:
-        """A value in its simple form, and the node that has its parts, which go to `blocks` once, or None.
+        """(simple form of a value, its value node or None); the node's triples are added to `blocks` at its first use.
 
-        An unknown value is a blank node named by its place.
+        An unknown value is a blank node named by the hash of `place`.
         """
         parts: Pairs = []
         if value is None:
@@ -284,13 +284,13 @@ class _Writer:
         if isinstance(value, TextValue):
             return _text_literal(value, datatype), None
         if isinstance(value, TimeValue):
-            simple, parts = _time(value)
+            simple, parts = _time_term_and_parts(value)
         elif isinstance(value, QuantityValue):
-            simple, parts = _quantity(value)
-        elif (coordinate := _coordinate(value)) is not None:
+            simple, parts = _quantity_term_and_parts(value)
+        elif (coordinate := _coordinate_term_and_parts(value)) is not None:
             simple, parts = coordinate
         else:
-            return _json(value.type, value.json), None
+            return _json_literal(value.type, value.json), None
         key = md5(repr(value).encode(), usedforsecurity=False).hexdigest()
         node = rdf.NamedNode(NAMESPACES["wdv"] + key)
         if key not in self._known:
@@ -301,35 +301,35 @@ class _Writer:
         return simple, node
 
 
-def _time(value: TimeValue) -> tuple[Term, Pairs]:
-    text = time_text(value)
+def _time_term_and_parts(value: TimeValue) -> tuple[Term, Pairs]:
+    text = xsd_date_time(value)
     parts: Pairs = [
         (_iri("rdf:type"), _iri("wikibase:TimeValue")),
-        (_iri("wikibase:timeValue"), _typed(text, "xsd:dateTime")),
-        (_iri("wikibase:timePrecision"), _typed(str(value.precision), "xsd:integer")),
-        (_iri("wikibase:timeTimezone"), _typed("0", "xsd:integer")),  # WikiData has no other
+        (_iri("wikibase:timeValue"), _typed_literal(text, "xsd:dateTime")),
+        (_iri("wikibase:timePrecision"), _typed_literal(str(value.precision), "xsd:integer")),
+        (_iri("wikibase:timeTimezone"), _typed_literal("0", "xsd:integer")),  # WikiData has no other
         (_iri("wikibase:timeCalendarModel"), _iri(f"wd:{CALENDARS[value.calendar]}")),
     ]
-    if time_of(text, precision=value.precision, calendar=value.calendar) != value:  # 31 June
+    if parse_xsd_date_time(text, precision=value.precision, calendar=value.calendar) != value:  # 31 June
         told = f"{value.year:+05}-{value.month or 0:02}-{value.day or 0:02}T00:00:00Z"
         parts.insert(0, (_iri("granola:time"), rdf.Literal(told)))
-    return _typed(text, "xsd:dateTime"), parts
+    return _typed_literal(text, "xsd:dateTime"), parts
 
 
-def _quantity(value: QuantityValue) -> tuple[Term, Pairs]:
-    amount = _decimal(value.amount)
+def _quantity_term_and_parts(value: QuantityValue) -> tuple[Term, Pairs]:
+    amount = _decimal_literal(value.amount)
     parts: Pairs = [
         (_iri("rdf:type"), _iri("wikibase:QuantityValue")),
         (_iri("wikibase:quantityAmount"), amount),
         (_iri("wikibase:quantityUnit"), _iri(f"wd:{value.unit or BARE_NUMBER}")),
     ]
     if value.lower is not None and value.upper is not None:
-        parts.append((_iri("wikibase:quantityUpperBound"), _decimal(value.upper)))
-        parts.append((_iri("wikibase:quantityLowerBound"), _decimal(value.lower)))
+        parts.append((_iri("wikibase:quantityUpperBound"), _decimal_literal(value.upper)))
+        parts.append((_iri("wikibase:quantityLowerBound"), _decimal_literal(value.lower)))
     return amount, parts
 
 
-def _coordinate(value: OtherValue) -> tuple[Term, Pairs] | None:
+def _coordinate_term_and_parts(value: OtherValue) -> tuple[Term, Pairs] | None:
     """A whole coordinate; None for any other value."""
     given = orjson.loads(value.json) if value.type == "globecoordinate" else None
     if not isinstance(given, dict) or not isinstance(given.get("globe"), str):
@@ -346,14 +346,14 @@ def _coordinate(value: OtherValue) -> tuple[Term, Pairs] | None:
         return None
     parts: Pairs = [
         (_iri("rdf:type"), _iri("wikibase:GlobecoordinateValue")),
-        (_iri("wikibase:geoLatitude"), _typed(str(latitude), "xsd:double")),
-        (_iri("wikibase:geoLongitude"), _typed(str(longitude), "xsd:double")),
+        (_iri("wikibase:geoLatitude"), _typed_literal(str(latitude), "xsd:double")),
+        (_iri("wikibase:geoLongitude"), _typed_literal(str(longitude), "xsd:double")),
         (_iri("wikibase:geoGlobe"), globe),
     ]
     if precision is not None:
-        parts.append((_iri("wikibase:geoPrecision"), _typed(str(precision), "xsd:double")))
+        parts.append((_iri("wikibase:geoPrecision"), _typed_literal(str(precision), "xsd:double")))
     where = "" if globe.value.endswith("/Q2") else f"<{globe.value}> "  # Q2, the Earth, goes without saying
-    return _typed(f"{where}Point({longitude} {latitude})", "geo:wktLiteral"), parts
+    return _typed_literal(f"{where}Point({longitude} {latitude})", "geo:wktLiteral"), parts
 
 
 def _text_literal(value: TextValue, datatype: str | None) -> Term:
@@ -361,12 +361,12 @@ def _text_literal(value: TextValue, datatype: str | None) -> Term:
     if value.language is not None:
         if (tag := _language_tag(value.language)) is not None:
             return rdf.Literal(text, language=tag)
-        return _json("monolingualtext", orjson.dumps({"text": text, "language": value.language}).decode())
+        return _json_literal("monolingualtext", orjson.dumps({"text": text, "language": value.language}).decode())
     if datatype == "url":
         try:
             return rdf.NamedNode(text)
         except ValueError:
-            return _typed(text, "xsd:anyURI")  # kept, though no IRI
+            return _typed_literal(text, "xsd:anyURI")  # kept, though no IRI
     if datatype == "commonsMedia":
         return rdf.NamedNode(FILE_PATH + quote(text, safe=""))
     if datatype in ("geo-shape", "tabular-data"):
@@ -374,17 +374,17 @@ def _text_literal(value: TextValue, datatype: str | None) -> Term:
     return rdf.Literal(text)
 
 
-def _json(kind: str, json: str) -> rdf.Literal:
-    return _typed(f'{{"type":{orjson.dumps(kind).decode()},"value":{json}}}', "rdf:JSON")
+def _json_literal(kind: str, json: str) -> rdf.Literal:
+    return _typed_literal(f'{{"type":{orjson.dumps(kind).decode()},"value":{json}}}', "rdf:JSON")
 
 
-def _decimal(amount: Decimal) -> rdf.Literal:
+def _decimal_literal(amount: Decimal) -> rdf.Literal:
     if abs(amount.adjusted()) > _MOST_PLACES:
-        return _typed(str(amount), "xsd:double")  # the one with an exponent
-    return _typed(f"{amount:+f}", "xsd:decimal")  # with the sign that WikiData writes
+        return _typed_literal(str(amount), "xsd:double")  # the one with an exponent
+    return _typed_literal(f"{amount:+f}", "xsd:decimal")  # with the sign that WikiData writes
 
 
-def _datatypes(store: SQLiteStore) -> dict[str, str | None]:
+def _property_datatypes(store: SQLiteStore) -> dict[str, str | None]:
     """Every property that is an entity here or has a statement here, by number, with its datatype or None."""
     known: dict[int, str | None] = {}
     for number, datatype in store.stream("SELECT DISTINCT property, datatype FROM statement"):
@@ -392,5 +392,5 @@ def _datatypes(store: SQLiteStore) -> dict[str, str | None]:
         name = schema.DATATYPES[datatype] if isinstance(datatype, int) else datatype
         known[number] = min(filter(None, (known.get(number), name)), default=None)
     for number, datatype in store.stream("SELECT -id, datatype FROM entity WHERE id < 0"):
-        known[number] = datatype or known.get(number)  # the property's own word counts
+        known[number] = datatype or known.get(number)  # the property's own datatype takes precedence
     return {f"P{number}": known[number] for number in sorted(known)}

@@ -67,12 +67,12 @@ def _qualifier_times(statement: Statement, prop: str) -> list[TimeValue]:
 
 @cache
 def today() -> TimeValue:
-    """The day on which the program runs."""
+    """Today's date."""
     day = date.today()
     return TimeValue(year=day.year, month=day.month, day=day.day, precision=11)
 
 
-def is_to_come(value: TimeValue) -> bool:
+def is_in_future(value: TimeValue) -> bool:
     """Whether a time lies wholly in the future."""
     return time_key(value) > time_key(today())
 
@@ -80,13 +80,13 @@ def is_to_come(value: TimeValue) -> bool:
 def has_ended(statement: Statement) -> bool:
     """Whether the statement carries an end time that is not yet to come (a somevalue end counts: it did end)."""
     ends = [snak for snak in statement.qualifier(END) if snak.kind is not SnakKind.NOVALUE]
-    return any(not (isinstance(snak.value, TimeValue) and is_to_come(snak.value)) for snak in ends)
+    return any(not (isinstance(snak.value, TimeValue) and is_in_future(snak.value)) for snak in ends)
 
 
 def has_begun(statement: Statement) -> bool:
     """Whether the statement has begun: it has no start, or its start is not in the future."""
     starts = _qualifier_times(statement, START)
-    return not starts or not all(map(is_to_come, starts))
+    return not starts or not all(map(is_in_future, starts))
 
 
 def valid_at(statement: Statement, at: TimeValue) -> bool | None:
@@ -102,7 +102,7 @@ def valid_at(statement: Statement, at: TimeValue) -> bool | None:
     return not (ends and max(time_key(e, late=True) for e in ends) < time_key(at))
 
 
-def valid_values(statements: Iterable[Statement]) -> list[Statement]:
+def asserted_statements(statements: Iterable[Statement]) -> list[Statement]:
     """The statements with a value, not deprecated, and not hedged by a sourcing circumstance."""
     return [
         s
@@ -126,7 +126,7 @@ def current(
     those whose target is `historical`, that is, no longer exists. Each of these steps is taken only as long as another
     value remains. Returns an empty list where every value has ended.
     """
-    chosen = valid_values(statements)
+    chosen = asserted_statements(statements)
     preferred = [s for s in chosen if s.rank is Rank.PREFERRED and has_begun(s)]
     chosen = preferred or chosen  # the editors say which one to take
     chosen = [s for s in chosen if not has_ended(s) and has_begun(s)]
@@ -142,9 +142,9 @@ def current(
     return chosen
 
 
-def held_at(statements: Sequence[Statement], at: TimeValue) -> list[Statement]:
+def statements_valid_at(statements: Sequence[Statement], at: TimeValue) -> list[Statement]:
     """The statements whose own start and end (or point in time) cover `at`, in source order."""
-    return [s for s in valid_values(statements) if valid_at(s, at)]
+    return [s for s in asserted_statements(statements) if valid_at(s, at)]
 
 
 HISTORICAL_CLASSES = frozenset({"Q3024240", "Q19953632"})  # historical country, former administrative entity
@@ -193,7 +193,7 @@ class Graph:
         self._properties = None if properties is None else frozenset(properties) | {"P31", "P279", DISSOLVED}
         self._capacity = capacity
         self._entities: dict[str, Entity | None] = {}
-        self._held = 0
+        self._cached_size = 0
         self._superclasses: dict[str, frozenset[str]] = {}
         # Keys are texts of users, and a name may have thousands of carriers: 100 MB at most.
         self._matches: SizedDict[str, tuple[NameMatch, ...]] = SizedDict(
@@ -210,18 +210,18 @@ class Graph:
         lacking = [i for i in dict.fromkeys(ids) if i not in self._entities and ENTITY_ID.match(i)]
         if not lacking:
             return
-        if self._held + len(lacking) > self._capacity:
-            self._held = 0
+        if self._cached_size + len(lacking) > self._capacity:
+            self._cached_size = 0
             derived = (self._current, self._targets, self._historical, self._superclasses, self._sizes)
             for cache in (self._entities, self._names, *derived):
                 cache.clear()
         got = self.store.entities(lacking, languages=self._languages, properties=self._properties)
         for i in lacking:
             entity = self._entities[i] = self._with_further_label(got.get(i))
-            self._held += _size(entity) if entity else 1  # that there is none is kept as well
+            self._cached_size += _relative_size(entity) if entity else 1  # a missing entity is cached as None
 
-    def fetch_along(self, ids: Iterable[str], *, steps: int = 2) -> None:
-        """Read the entities, the values of their statements with the properties `AHEAD`, and so on, a batch a step."""
+    def fetch_with_values(self, ids: Iterable[str], *, steps: int = 2) -> None:
+        """Read the entities, then `steps` times the values of their properties in `AHEAD`, one batch per step."""
         self.fetch(ids := list(dict.fromkeys(ids)))
         for _ in range(steps):
             known = [entity for i in ids if (entity := self.entity(i))]
@@ -237,13 +237,13 @@ class Graph:
         return replace(entity, labels={**entity.labels, self.shown_in: self._further_labels[entity.id]})
 
     @property
-    def held(self) -> int:
-        """How many entities are kept, those among them that the snapshot lacks; a large one counts as several."""
-        return self._held
+    def cached_size(self) -> int:
+        """The size of the cache in entities of usual size; ids that the snapshot lacks count as 1."""
+        return self._cached_size
 
     def with_entity(self, entity: Entity) -> Graph:
-        """This graph with an entity as given in the place of the snapshot's; this one is left as it is."""
-        return _Overlaid(self, entity)
+        """A graph in which `entity` replaces the entity of the same id; this graph is unchanged."""
+        return _GraphWithEntity(self, entity)
 
     def entity(self, entity_id: str) -> Entity | None:
         """The entity with the terms of the languages' fallback chains, or None where the snapshot lacks it."""
@@ -257,19 +257,19 @@ class Graph:
         """Entities that carry the name in the languages' fallback chains: labels first, then by id."""
         key = normalise(text)
         if key not in self._matches:
-            self.find_all([text])
+            self.prefetch_names([text])
         return self._matches[key]
 
-    def find_all(self, texts: Iterable[str]) -> None:
+    def prefetch_names(self, texts: Iterable[str]) -> None:
         """Look up many names in one batch, for later `find` calls."""
         wanted = {normalise(t): t for t in texts if normalise(t) not in self._matches}
         if not wanted:
             return
         got = self.store.find(list(wanted.values()), languages=self._languages)
         for key, text in wanted.items():
-            self._matches[key] = self._with_further(key, tuple(got.get(text, ())))
+            self._matches[key] = self._with_further_label_match(key, tuple(got.get(text, ())))
 
-    def _with_further(self, key: str, found: tuple[NameMatch, ...]) -> tuple[NameMatch, ...]:
+    def _with_further_label_match(self, key: str, found: tuple[NameMatch, ...]) -> tuple[NameMatch, ...]:
         """The carriers of a name, with the one whose further label it is."""
         named = self._further_names.get(key)
         entity = self.entity(named) if named is not None else None
@@ -340,9 +340,9 @@ class Graph:
             known = self._current[key] = current(statements, historical=self.is_historical) if statements else _NOTHING
         return known
 
-    def held_at(self, entity_id: str, prop: str, at: TimeValue) -> list[Statement]:
+    def statements_valid_at(self, entity_id: str, prop: str, at: TimeValue) -> list[Statement]:
         """The statements whose qualifiers cover `at`."""
-        return held_at(self.statements(entity_id, prop), at)
+        return statements_valid_at(self.statements(entity_id, prop), at)
 
     def targets(self, entity_id: str, prop: str) -> tuple[str, ...]:
         """Ids that the current statements of a property point to, without repeats."""
@@ -351,15 +351,15 @@ class Graph:
         if known is None:
             held = self.current(entity_id, prop)
             known = tuple(dict.fromkeys(s.target for s in held if s.target))
-            if key in self._current:  # not of an entity that the store lacks: it may be fetched later
+            if key in self._current:  # an entity that is missing now may be fetched later
                 self._targets[key] = known
         return known
 
     def classes(self, entity_id: str) -> tuple[str, ...]:
-        """The P31 values of best rank, ended or not decided by `current`."""
+        """The current P31 values of the entity; see `current`."""
         return self.targets(entity_id, "P31")
 
-    def superclasses(self, class_id: str) -> frozenset[str]:
+    def class_and_superclasses(self, class_id: str) -> frozenset[str]:
         """The class and everything above it by current P279, cycles and depth bounded."""
         known = self._superclasses.get(class_id)
         if known is None:
@@ -378,9 +378,9 @@ class Graph:
         return known
 
     def capped_size_below(self, class_id: str, *, depth: int = 6) -> int:
-        """How many entities of the snapshot lie below a class by P279 or P31, at most `depth` steps down.
+        """The number of entities that are subclasses or instances of a class, at most `depth` steps down.
 
-        Hubs are cut at 2 000 referrers a step: the figure orders classes by size, it does not count them.
+        At most 2,000 referrers are read per class and step: the number orders classes by size, it is no exact count.
         """
         known = self._sizes.get(class_id)
         if known is None:
@@ -397,9 +397,11 @@ class Graph:
         return known
 
     def is_instance(self, entity_id: str, of: Collection[str]) -> bool:
-        """Whether a current class of the entity is or is below one of `of`. P279 is noisy: use near ones."""
+        """Whether a current class of the entity is one of `of` or below one; near classes only, for P279 is
+        unreliable.
+        """
         wanted = frozenset(of)
-        return any(not wanted.isdisjoint(self.superclasses(c)) for c in self.classes(entity_id))
+        return any(not wanted.isdisjoint(self.class_and_superclasses(c)) for c in self.classes(entity_id))
 
     def is_historical(self, entity_id: str) -> bool:
         """Whether the entity is dissolved or directly of a historical class: not a value for today."""
@@ -413,12 +415,12 @@ class Graph:
 
     def _is_historical(self, entity: Entity) -> bool:
         ends = [s.value for s in entity.values(DISSOLVED) if s.rank != "deprecated" and s.kind != "novalue"]
-        if any(not (isinstance(end, TimeValue) and is_to_come(end)) for end in ends):
+        if any(not (isinstance(end, TimeValue) and is_in_future(end)) for end in ends):
             return True
         kinds = [s.target for s in current(entity.values("P31")) if s.target]
         if not HISTORICAL_CLASSES.isdisjoint(kinds):
             # Florence was a state once and is a city still.
-            return not any(SETTLEMENT in self.superclasses(kind) for kind in kinds)
+            return not any(SETTLEMENT in self.class_and_superclasses(kind) for kind in kinds)
         # One step up the classes are noisy (the United States is a "historical unrecognized state" too).
         parents = [self.entity(kind) for kind in kinds]
         return bool(parents) and all(
@@ -427,7 +429,7 @@ class Graph:
         )
 
 
-class _Overlaid(Graph):
+class _GraphWithEntity(Graph):
     """Another graph with one entity as given: reads through it, and concludes nothing into it."""
 
     def __init__(self, below: Graph, entity: Entity) -> None:
@@ -439,14 +441,14 @@ class _Overlaid(Graph):
         self._below.fetch(i for i in ids if i != self._own.id)
 
     @property
-    def held(self) -> int:
-        return self._below.held
+    def cached_size(self) -> int:
+        return self._below.cached_size
 
     def entity(self, entity_id: str) -> Entity | None:
         return self._own if entity_id == self._own.id else self._below.entity(entity_id)
 
 
-def _size(entity: Entity) -> int:
+def _relative_size(entity: Entity) -> int:
     """The size of an entity in the cache, in entities of usual size."""
     texts = (*entity.labels.values(), *entity.descriptions.values(), *(a for of in entity.aliases.values() for a in of))
     return 1 + len(entity.statements) // STATEMENTS + sum(map(len, texts)) // TEXT

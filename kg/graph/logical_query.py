@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from pydantic import TypeAdapter, ValidationError
 
-from kg.base.model import ENTITY_ID, PROPERTY_ID, Entity, EntityValue, Rank, Snak, Statement, entity_number
+from kg.base.model import ENTITY_ID, PROPERTY_ID, Entity, EntityValue, Rank, Snak, Statement, number_within_kind
 from kg.errors import GroundingError, QueryShapeError
 from kg.store.protocol import Store
 
@@ -76,7 +76,7 @@ class Branch:
 
     @property
     def properties(self) -> frozenset[str]:
-        """Every property on the way."""
+        """Every property of the hops, qualifiers included."""
         return frozenset(one for hop in self.hops for one in (hop.property, hop.qualifier) if one is not None)
 
 
@@ -116,14 +116,14 @@ class LogicalQuery:
 
     def to_json(self) -> dict[str, Any]:
         """The form stored in files, with every field, so that columns of many queries have one type."""
-        data: dict[str, Any] = _reader().dump_python(self, mode="json")
+        data: dict[str, Any] = _type_adapter().dump_python(self, mode="json")
         return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LogicalQuery:
         """The inverse of `to_json`; "forward", "qualifier", "via" and "union" may be absent. Raises QueryShapeError."""
         try:
-            return _reader().validate_python(data)
+            return _type_adapter().validate_python(data)
         except ValidationError as error:
             raise QueryShapeError(
                 f"this is no query: {error}; expected what docs/reference/attribution.md shows"
@@ -131,7 +131,7 @@ class LogicalQuery:
 
 
 @cache
-def _reader() -> TypeAdapter[LogicalQuery]:
+def _type_adapter() -> TypeAdapter[LogicalQuery]:
     return TypeAdapter(LogicalQuery)
 
 
@@ -156,7 +156,7 @@ class FactSource(Protocol):
     def fetch(self, ids: Iterable[str]) -> None:
         """Read what forward hops from these nodes need, in one round trip."""
 
-    def ahead(self, nodes: Collection[str], hop: Hop) -> Mapping[str, Sequence[str]]:
+    def next_nodes(self, nodes: Collection[str], hop: Hop) -> Mapping[str, Sequence[str]]:
         """The nodes that a hop leads to from each node, in a fixed order; nodes without any may be absent."""
 
 
@@ -178,7 +178,7 @@ class Grounding:
         return self.query.named_entities.union(*((fact.subject, fact.object) for fact in self.facts()))
 
     def facts(self) -> tuple[Fact, ...]:
-        """All facts of all ways, without repeats, in order."""
+        """All facts on the paths to the answers, without repeats, in order."""
         return tuple(dict.fromkeys(fact for answer in self.answers for way in self.ways[answer] for fact in way))
 
 
@@ -196,15 +196,15 @@ class FactList:
     def fetch(self, ids: Iterable[str]) -> None:
         """See `FactSource.fetch`; does nothing, for all facts are in memory."""
 
-    def ahead(self, nodes: Collection[str], hop: Hop) -> Mapping[str, Sequence[str]]:
-        """See `FactSource.ahead`."""
+    def next_nodes(self, nodes: Collection[str], hop: Hop) -> Mapping[str, Sequence[str]]:
+        """See `FactSource.next_nodes`."""
         if hop.forward:
             return {node: self._ahead.get((node, hop.property, hop.qualifier), ()) for node in nodes}
         return {node: self._back.get((node, hop.property), ()) for node in nodes}
 
 
 def ground(query: LogicalQuery, source: FactSource) -> Grounding:
-    """The answers by a source of facts. Raises GroundingError where a layer has more than MOST nodes."""
+    """The answers in a source, with a path to each. Raises GroundingError where a layer has more than MOST nodes."""
     ((_, found),) = ground_all([query], source)
     if isinstance(found, GroundingError):
         raise found
@@ -214,7 +214,7 @@ def ground(query: LogicalQuery, source: FactSource) -> Grounding:
 def ground_all(
     queries: Iterable[LogicalQuery], source: FactSource
 ) -> Iterator[tuple[LogicalQuery, Grounding | GroundingError]]:
-    """Each query with its grounding, or why it has none, in order; a batch costs one round trip a hop."""
+    """(query, its grounding or the error), in order; a batch of queries costs one round trip per hop."""
     coming = iter(queries)
     while batch := list(islice(coming, _BATCH)):
         yield from zip(batch, _ground_batch(batch, source), strict=True)
@@ -234,7 +234,7 @@ def _ground_batch(queries: Sequence[LogicalQuery], source: FactSource) -> list[G
         for _, branch, _, nodes in walking:
             starts.setdefault(branch.hops[place], {}).update(nodes)  # in order: the first way found is shown
         source.fetch(node for hop, nodes in starts.items() if hop.forward for node in nodes)
-        ahead = {hop: source.ahead(nodes, hop) for hop, nodes in starts.items()}
+        ahead = {hop: source.next_nodes(nodes, hop) for hop, nodes in starts.items()}
         for number, branch, layers, nodes in walking:
             try:
                 layers.append(_next_layer(branch, place, nodes, ahead[branch.hops[place]]))
@@ -246,24 +246,24 @@ def _ground_batch(queries: Sequence[LogicalQuery], source: FactSource) -> list[G
 def _next_layer(
     branch: Branch, place: int, nodes: Collection[str], reached_from: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """Nodes after the hop number `place`, each with the one before it. Raises GroundingError for too many."""
+    """{node reached by hop number `place`: node from which it is reached}. Raises GroundingError for over MOST."""
     required = branch.via[place] if place < len(branch.via) else None
     layer: dict[str, str] = {}
     for node in nodes:
         for reached in reached_from.get(node, ()):
             if required is None or reached == required:
-                layer.setdefault(reached, node)  # the first way stays: one is shown
+                layer.setdefault(reached, node)  # one path per node is enough
     if len(layer) > MOST:
         raise GroundingError(f"{branch.hops[place].property} leads to {len(layer):,} entities; allowed are {MOST:,}")
     return layer
 
 
 def _join_branches(query: LogicalQuery, layers: Sequence[Layers]) -> Grounding:
-    """The answers that branches lead to, together, and one way to each."""
+    """The grounding of a query: the nodes that end all branches (for a union: any branch), with one path to each."""
     ends = [branch[-1] for branch in layers]
     reached = {one for end in ends for one in end} if query.union else set(ends[0]).intersection(*ends[1:])
     # Entities named in the query are no answers to it: they would give the answer away.
-    answers = tuple(sorted(reached - query.named_entities, key=lambda one: (one[0], entity_number(one))))
+    answers = tuple(sorted(reached - query.named_entities, key=lambda one: (one[0], number_within_kind(one))))
     ways = {
         answer: tuple(
             _facts_on_path(branch, found, answer) if answer in found[-1] else ()
@@ -313,8 +313,8 @@ class StoreFacts:
             self.fetch([entity_id])
         return self._entities[entity_id]
 
-    def ahead(self, nodes: Collection[str], hop: Hop) -> Mapping[str, Sequence[str]]:
-        """See `FactSource.ahead`. A node reached against a property has at most one more than the limit."""
+    def next_nodes(self, nodes: Collection[str], hop: Hop) -> Mapping[str, Sequence[str]]:
+        """See `FactSource.next_nodes`. A node reached against a property has at most one more than the limit."""
         if hop.forward:
             self.fetch(nodes)
             return {node: self.targets(node, hop) for node in nodes}
@@ -345,6 +345,6 @@ class StoreFacts:
         known = self._targets[key] = tuple(target for target in targets if ENTITY_ID.match(target))  # no lexemes
         return known
 
-    def holds(self, subject: str, hop: Hop, target: str) -> bool:
+    def has_fact(self, subject: str, hop: Hop, target: str) -> bool:
         """Whether the store contains a fact, at any rank and time."""
         return target in self.targets(subject, hop, any_rank=True)

@@ -56,7 +56,9 @@ class MinedQueries:
             return
         seen: set[LogicalQuery] = set()
         drawing = {
-            Shape.SINGLE: lambda n: [LogicalQuery(branches=(_branch(*start[:2]),)) for start in self._draw_starts(n)],
+            Shape.SINGLE: lambda n: [
+                LogicalQuery(branches=(_one_hop_branch(*start[:2]),)) for start in self._draw_subjects_with_values(n)
+            ],
             Shape.PATH: self._two_hop_queries,
             Shape.TREE: self._queries_of_meeting_branches,
             Shape.UNION: self._namesake_unions,
@@ -80,9 +82,9 @@ class MinedQueries:
         while batch := list(islice(ids, _READ)):
             self._facts.fetch(batch)
             for entity in map(self._facts.entity, batch):
-                if entity is None or name_of(entity) is None:  # no question can name it
+                if entity is None or english_label(entity) is None:  # no question can name it
                     continue
-                for relation in self._relations_of(entity):
+                for relation in self._relations_with_few_values(entity):
                     number = counts[relation] = counts.get(relation, 0) + 1
                     sample = self._subjects.setdefault(relation, [])
                     if number <= _SAMPLE:
@@ -92,7 +94,7 @@ class MinedQueries:
         self._relations = sorted(counts)  # a fixed order, so that a seed gives the same queries
         self._weights = list(accumulate(counts[relation] ** _FLATTENING for relation in self._relations))
 
-    def _relations_of(self, entity: Entity) -> list[str]:
+    def _relations_with_few_values(self, entity: Entity) -> list[str]:
         """Relations with one to _MOST_VALUES entities as values."""
         values: dict[str, set[str]] = {}
         only = self._settings.only
@@ -105,7 +107,7 @@ class MinedQueries:
         at = bisect.bisect(self._weights, self._random.random() * self._weights[-1])
         return self._relations[min(at, len(self._relations) - 1)]
 
-    def _draw_starts(self, number: int) -> list[tuple[str, str, tuple[str, ...]]]:
+    def _draw_subjects_with_values(self, number: int) -> list[tuple[str, str, tuple[str, ...]]]:
         """Subject, relation, values; without values that are hubs."""
         drawn = [
             (prop, self._random.choice(self._subjects[prop])) for prop in (self._draw_relation() for _ in range(number))
@@ -114,7 +116,7 @@ class MinedQueries:
         found = [(subject, prop, self._facts.targets(subject, Hop(property=prop))) for prop, subject in drawn]
         sound = [start for start in self._without_hubs(found) if start[2]]
         self._facts.fetch(value for _, _, values in sound for value in values)
-        return [start for start in sound if all(name_of(self._facts.entity(value)) for value in start[2])]
+        return [start for start in sound if all(english_label(self._facts.entity(value)) for value in start[2])]
 
     def _without_hubs(self, starts: list[tuple[str, str, tuple[str, ...]]]) -> list[tuple[str, str, tuple[str, ...]]]:
         counts = self._facts.store.value_counts({(prop, value) for _, prop, values in starts for value in values})
@@ -122,13 +124,13 @@ class MinedQueries:
         return [start for start in starts if all(counts.get((start[1], value), 0) <= hub for value in start[2])]
 
     def _two_hop_queries(self, number: int) -> list[LogicalQuery]:
-        starts = [start for start in self._draw_starts(number) if len(start[2]) == 1]
+        starts = [start for start in self._draw_subjects_with_values(number) if len(start[2]) == 1]
         self._facts.fetch(values[0] for _, _, values in starts)  # likewise
         ways = []
         for subject, prop, (middle,) in starts:
             entity = self._facts.entity(middle)
             allowed = None if self._settings.follows is None else self._settings.follows.get(prop, ())
-            relations = self._relations_of(entity) if entity is not None else []
+            relations = self._relations_with_few_values(entity) if entity is not None else []
             further = [one for one in relations if one != prop and (allowed is None or one in allowed)]
             if further:
                 second = self._random.choice(sorted(further))
@@ -142,7 +144,7 @@ class MinedQueries:
         ]
 
     def _queries_of_meeting_branches(self, number: int) -> list[LogicalQuery]:
-        starts = self._draw_starts(number)
+        starts = self._draw_subjects_with_values(number)
         tried: list[tuple[str, str, str, list[str]]] = []
         for subject, prop, values in starts:
             answer = self._random.choice(values)
@@ -166,14 +168,14 @@ class MinedQueries:
                 ]
                 if candidates:
                     second = self._random.choice(candidates)
-                    branches = (_branch(subject, prop), _branch(second, other))
+                    branches = (_one_hop_branch(subject, prop), _one_hop_branch(second, other))
                     queries.append(LogicalQuery(branches=branches))
                     break
         return queries
 
     def _namesake_unions(self, number: int) -> list[LogicalQuery]:
         """Entities of one name that have the same relation."""
-        starts = self._draw_starts(number * 4)  # most have no namesake
+        starts = self._draw_subjects_with_values(number * 4)  # most have no namesake
         groups = namesakes(self._facts, [subject for subject, _, _ in starts])
         self._facts.fetch(entity_id for group in groups.values() for entity_id in group)
         queries = []
@@ -184,12 +186,15 @@ class MinedQueries:
                 if len(self._facts.targets(entity_id, Hop(property=prop))) > 0
             ]
             if others:
-                branches = (_branch(subject, prop), *(_branch(entity_id, prop) for entity_id in others[:1]))
+                branches = (
+                    _one_hop_branch(subject, prop),
+                    *(_one_hop_branch(entity_id, prop) for entity_id in others[:1]),
+                )
                 queries.append(LogicalQuery(branches=branches, union=True))
         return queries
 
 
-def name_of(entity: Entity | None) -> str | None:
+def english_label(entity: Entity | None) -> str | None:
     """The English label, or None."""
     best = best_text(entity.labels, "en") if entity is not None else None
     return " ".join(best[0].split()) or None if best is not None else None
@@ -198,7 +203,7 @@ def name_of(entity: Entity | None) -> str | None:
 def namesakes(facts: StoreFacts, ids: Collection[str]) -> dict[str, list[str]]:
     """For each entity the ids of others with the same label."""
     facts.fetch(ids)
-    names = {entity_id: name for entity_id in ids if (name := name_of(facts.entity(entity_id))) is not None}
+    names = {entity_id: name for entity_id in ids if (name := english_label(facts.entity(entity_id))) is not None}
     matches_of = facts.store.find(set(names.values()), languages=("en", "mul"))
     out: dict[str, list[str]] = {}
     for entity_id, name in names.items():
@@ -207,5 +212,5 @@ def namesakes(facts: StoreFacts, ids: Collection[str]) -> dict[str, list[str]]:
     return out
 
 
-def _branch(subject: str, prop: str) -> Branch:
+def _one_hop_branch(subject: str, prop: str) -> Branch:
     return Branch(start=subject, hops=(Hop(property=prop),))

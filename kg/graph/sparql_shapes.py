@@ -50,11 +50,11 @@ class _Edge:
 
 
 def query_of_sparql(text: str) -> LogicalQuery:
-    """The logical query that a SPARQL text is. Raises QueryShapeError, whose `reason` is one of a few words.
+    """The logical query of a SPARQL text. Raises QueryShapeError, whose `reason` is one of a few short labels.
 
-    A path has MOST_HOPS, a tree MOST_SUBJECTS at most. A text of more than 4,000 characters, or of over
-    100 commas and semicolons, is refused unread: reading takes the square of the objects of a triple. Of 13,651
-    published queries the longest has 1,722 characters, and 32 of these marks are the most.
+    A path has at most MOST_HOPS hops, a tree at most MOST_SUBJECTS subjects. A text of more than 4,000 characters, or
+    of over 100 commas and semicolons, is refused unread, for parsing time grows with the square of the objects of a
+    triple. Of 13,651 published queries the longest has 1,722 characters, and none has more than 32 of these marks.
     """
     if len(text) > _LONGEST or text.count(",") + text.count(";") > _MARKS:
         raise QueryShapeError(
@@ -69,9 +69,9 @@ def query_of_sparql(text: str) -> LogicalQuery:
         raise QueryShapeError(f"not SPARQL: {str(error)[:200]}", reason="not SPARQL") from error
     except Exception as error:  # rdflib raises bare ones, such as for an unknown prefix
         raise QueryShapeError(f"not read by rdflib: {str(error)[:200]}", reason="not SPARQL") from error
-    answer, groups = _groups(algebra)
+    answer, groups = _answer_and_triple_groups(algebra)
     numbers = count()  # names of nodes within property paths are new in the whole query
-    queries = [_tree(answer, _edges(group, numbers)) for group in groups]
+    queries = [_branches_to_answer(answer, _edges(group, numbers)) for group in groups]
     if len(queries) == 1:
         query = LogicalQuery(branches=queries[0])
     elif all(len(branches) == 1 for branches in queries):
@@ -85,8 +85,8 @@ def query_of_sparql(text: str) -> LogicalQuery:
     return query
 
 
-def _groups(algebra: Any) -> tuple[str, list[list[Any]]]:
-    """The variable asked for, and the triples of each part of the union."""
+def _answer_and_triple_groups(algebra: Any) -> tuple[str, list[list[Any]]]:
+    """(the variable that is selected, the triples of each part of the union)."""
     if algebra.name == "AskQuery":
         raise QueryShapeError("ASK has no answer among the entities", reason="yes or no")
     if algebra.name != "SelectQuery":
@@ -142,7 +142,7 @@ def _triples_of_each_union_part(node: Any) -> Iterable[list[Any]]:
 
 
 def _edges(triples: list[Any], numbers: Iterable[int]) -> list[_Edge]:
-    """Hops of `wdt:`, and of pairs of edges through a statement node."""
+    """The edges of triples: one per `wdt:` triple, and one per pair of triples through a statement node."""
     from rdflib import URIRef
     from rdflib.paths import Path, SequencePath
 
@@ -194,7 +194,7 @@ def _node_of_term(term: Any) -> str:
     raise QueryShapeError(f"{str(term)[:80]!r} is no entity", reason="a value that is no entity")
 
 
-def _tree(answer: str, edges: list[_Edge]) -> tuple[Branch, ...]:
+def _branches_to_answer(answer: str, edges: list[_Edge]) -> tuple[Branch, ...]:
     """Branches from entities to the answer. Every node in between has one way in and one way out."""
     at: dict[str, list[_Edge]] = {}
     for edge in edges:
@@ -203,15 +203,15 @@ def _tree(answer: str, edges: list[_Edge]) -> tuple[Branch, ...]:
         for node in (edge.source, edge.target):
             at.setdefault(node, []).append(edge)
     if answer not in at:
-        raise QueryShapeError(f"{answer} stands in no triple", reason="answer not bound")
+        raise QueryShapeError(f"{answer} is in no triple", reason="answer not bound")
     taken: set[int] = set()
-    branches = tuple(_branch(answer, edge, at, taken) for edge in at[answer])
+    branches = tuple(_branch_from_edge(answer, edge, at, taken) for edge in at[answer])
     if len(taken) < len(edges):
         raise QueryShapeError("triples that do not lead to the answer", reason="apart from the answer")
     return branches
 
 
-def _branch(answer: str, first: _Edge, at: dict[str, list[_Edge]], taken: set[int]) -> Branch:
+def _branch_from_edge(answer: str, first: _Edge, at: dict[str, list[_Edge]], taken: set[int]) -> Branch:
     hops: list[Hop] = []
     edge, node = first, answer
     while True:

@@ -23,7 +23,7 @@ from kg.errors import (
     TimeLimitError,
 )
 from kg.web.addresses import ServiceAddress
-from kg.web.client import AT_ONCE, Cache, RetryDelays, ServiceClient, TryAgain, cache_key, retry_after
+from kg.web.client import AT_ONCE, AnswerCache, RetryDelays, ServiceClient, TryAgain, cache_key, retry_after
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 BATCH = 50  # ids a call, and entities of one search: the API's own limits
@@ -44,14 +44,14 @@ class WikiDataAPI:
 
     def __init__(
         self,
-        cache: Cache,
+        cache: AnswerCache,
         *,
         url: str = WIKIDATA,
         languages: Iterable[str] | None = None,
         patience: RetryDelays | None = None,
     ) -> None:
         try:
-            address = ServiceAddress.parse(url, known=url == WIKIDATA)
+            address = ServiceAddress.parse(url, built_in=url == WIKIDATA)
         except SourceError as error:
             raise SourceError(f"no API: {error}; as in {WIKIDATA}, or give nothing for WikiData's") from None
         self.url = address.shown
@@ -65,23 +65,24 @@ class WikiDataAPI:
             self._params["languages"] = "|".join(sorted({*languages, "mul"}))
         self.unfinished: list[str] = []  # names with more namesakes than were fetched
 
-    def named(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
-        """Ids of the items whose label or alias equals one of the names, normalised, in one of the languages, sorted.
+    def ids_by_name(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
+        """Ids of the items whose normalised label or alias equals one of the names in one of the languages, sorted.
 
-        One call a name and language, and up to PAGES where namesakes fill them; `unfinished` has those with still more.
-        Names without a letter or a digit, or longer than a label may be, are nobody's. Errors as of `entities`.
+        One call per name and language, or up to PAGES where many items share a name; `unfinished` lists names with
+        even more. Names without a letter or a digit, or longer than a label can be, are not searched. Errors as of
+        `entities`.
         """
         searchable = sorted({name.strip() for name in names if len(name) <= LONGEST_NAME and _NAME.search(name)})
         asked = [(name, code) for name in searchable for code in sorted(set(languages))]
         bearers: set[str] = set()
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="wbsearchentities") as pool:
             for at in range(0, len(asked), _UNDER_WAY):
-                for ids in pool.map(lambda search: self._search(*search), asked[at : at + _UNDER_WAY]):
+                for ids in pool.map(lambda search: self._search_name(*search), asked[at : at + _UNDER_WAY]):
                     bearers.update(ids)  # one person under two names is fetched once
         return sorted(bearers)
 
-    def _search(self, name: str, language: str) -> list[str]:
-        """Those of one name."""
+    def _search_name(self, name: str, language: str) -> list[str]:
+        """The ids of the items with one name in one language."""
         key = normalise(name)
         params = {
             "action": "wbsearchentities", "format": "json", "search": name, "language": language, "type": "item",
@@ -94,7 +95,7 @@ class WikiDataAPI:
             if page_key in cached:
                 answer = orjson.loads(cached[page_key])
             else:
-                answer = self._ask(params | ({"continue": str(page * BATCH)} if page else {}), "search")
+                answer = self._ask_with_retries(params | ({"continue": str(page * BATCH)} if page else {}), "search")
                 self._cache.put({page_key: orjson.dumps(answer)})
             bearers = []  # of the name itself, not of one that begins alike
             for hit in (hit for hit in answer.get("search") or () if isinstance(hit, dict)):
@@ -141,7 +142,7 @@ class WikiDataAPI:
     def _fetch(self, ids: Sequence[str]) -> dict[str, bytes]:
         half = len(ids) // 2
         try:
-            answer = self._ask(self._params | {"ids": "|".join(ids)}, "entities")
+            answer = self._ask_with_retries(self._params | {"ids": "|".join(ids)}, "entities")
         except (QueryError, TimeLimitError) as error:
             # One id that the service cannot read fails a whole call, and so do answers that take too long.
             is_lacking = isinstance(error, QueryError) and "no-such-entity" in str(error)
@@ -160,19 +161,19 @@ class WikiDataAPI:
         # An answer may be cut off for its size, which the API reports only by a warning.
         return bodies | self._fetch(lacking) if lacking else bodies
 
-    def _ask(self, params: Mapping[str, str], required: str) -> dict[str, Any]:
-        """An answer with a part that is required. Raises ServiceError and its kinds."""
-        return self.client.patience.repeat(self.url, lambda: self._ask_once(params, required))
+    def _ask_with_retries(self, params: Mapping[str, str], required: str) -> dict[str, Any]:
+        """An answer with the field `required`, after repeated calls if needed. Raises ServiceError or a subclass."""
+        return self.client.patience.call_with_retries(self.url, lambda: self._ask_once(params, required))
 
     def _ask_once(self, params: Mapping[str, str], required: str) -> dict[str, Any]:
         client, url = self.client, self.url
         try:
-            got = client.ask("GET", "application/json", params=params)
+            got = client.request_once("GET", "application/json", params=params)
         except TimeLimitError as error:  # a server that is busy now
             raise TryAgain(error) from None
         if got.cut is not None:
             raise got.cut if isinstance(got.cut, TimeLimitError) else TryAgain(got.cut)
-        client.check(got)
+        client.raise_for_status(got)
         try:
             answer = orjson.loads(got.body)
         except orjson.JSONDecodeError as error:

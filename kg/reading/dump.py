@@ -2,8 +2,8 @@
 
 The packing is recognised by content, several members are read, and truncation is an error.
 Shapes: a JSON array with one entity a line (WikiData's own), NDJSON, an array on one line, an API answer; and one
-object or array over many lines, which is read whole. `DumpReader.blocks` reads, `parse` parses. Memory is bounded by
-the block size, or by the longest line where that is larger.
+object or array over many lines, which is read whole. `DumpReader.blocks` reads, `parse_objects` parses. Memory is
+bounded by the block size, or by the longest line where that is larger.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class HashedReader:
         return self._digest.hexdigest() if self.finished else None
 
 
-def _gzip() -> Any:
+def _gzip_decompressor() -> Any:
     try:
         from isal import isal_zlib
     except ImportError:  # no wheel for this machine
@@ -80,7 +80,7 @@ def _gzip() -> Any:
     return isal_zlib.decompressobj(wbits=31)  # half again as fast
 
 
-def _zstd() -> Any:
+def _zstd_decompressor() -> Any:
     import zstandard
 
     # Window sizes up to those of `zstd --long=31`.
@@ -88,14 +88,14 @@ def _zstd() -> Any:
 
 
 _FORMATS: tuple[tuple[bytes, str, Callable[[], Any]], ...] = (
-    (b"\x1f\x8b", "gzip", _gzip),
+    (b"\x1f\x8b", "gzip", _gzip_decompressor),
     (b"BZh", "bzip2", bz2.BZ2Decompressor),
-    (b"\x28\xb5\x2f\xfd", "zstd", _zstd),
-    *((bytes([byte]) + b"\x2a\x4d\x18", "zstd", _zstd) for byte in range(0x50, 0x60)),  # skippable frames
+    (b"\x28\xb5\x2f\xfd", "zstd", _zstd_decompressor),
+    *((bytes([byte]) + b"\x2a\x4d\x18", "zstd", _zstd_decompressor) for byte in range(0x50, 0x60)),  # skippable frames
 )
 
 
-def plain_chunks(stream: HashedReader, name: str) -> Iterator[bytes]:
+def decompressed_chunks(stream: HashedReader, name: str) -> Iterator[bytes]:
     """The stream's content, decompressed in the format of its first bytes, whatever the name's ending.
 
     Raises `DamagedError` where a compressed stream is truncated, corrupt, or followed by other bytes, after yielding
@@ -189,11 +189,11 @@ def lines_of(block: Block) -> Iterator[tuple[int, bytes]]:
         number += 1
 
 
-def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | Reject]]:
+def parse_objects(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | Reject]]:
     """(line number, JSON object or reject) for each object of a block, in order."""
     for number, text in lines_of(block):
         try:
-            value = _loads(text)
+            value = _parse_line(text)
         except orjson.JSONDecodeError as error:
             yield number, _reject_text(NOT_JSON, str(error), text)
             continue
@@ -207,7 +207,7 @@ def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | Reject]]:
                 yield number, _reject_text("not-an-object", f"expected an object, found {type(one).__name__}", text)
 
 
-def _loads(text: bytes) -> Any:
+def _parse_line(text: bytes) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -264,9 +264,9 @@ class DumpReader:
 
         The same bytes are always cut into the same blocks; skipped blocks are decompressed again.
         """
-        with opened(self.path) as raw:
+        with open_source(self.path) as raw:
             self._stream = HashedReader(raw, name=self.name)
-            chunks = self._note_brackets(plain_chunks(self._stream, self.name))
+            chunks = self._note_brackets(decompressed_chunks(self._stream, self.name))
             try:
                 for block in self._blocks_of_whole_lines(chunks):
                     if block.end > after:
@@ -282,7 +282,7 @@ class DumpReader:
                 self.damage = str(error)
 
     def _note_brackets(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The chunks, with blanks for a byte order mark."""
+        """The chunks, with blanks for a byte order mark; notes the first and the last character."""
         head = b""
         while len(head) < len(BOM_UTF8) and (chunk := next(chunks, None)) is not None:
             head += chunk
@@ -313,7 +313,7 @@ class DumpReader:
                 break
             parts.append(chunk)
             size += len(chunk)
-            fresh += _line_ends(chunk)  # while the chunk is in the processor's cache
+            fresh += _count_line_ends(chunk)  # while the chunk is in the processor's cache
             if size < most:
                 continue
             pending = b"".join((pending, *parts))
@@ -333,7 +333,7 @@ class DumpReader:
             most = BLOCK if cut else 2 * size  # twice as much each time: joining stays linear in a long line
         pending = b"".join((pending, *parts))
         last = Block(line=0, data=pending[pending.rfind(b"\n") + 1 :], single=True)
-        broken = (one for _, one in parse(last) if isinstance(one, Reject) and one.reason == NOT_JSON)
+        broken = (one for _, one in parse_objects(last) if isinstance(one, Reject) and one.reason == NOT_JSON)
         if damage is None and self._first == _OPENS and any(broken):
             number = line + pending.count(b"\n")
             damage = DamagedError(f"{self.name}: truncated: line {number} is cut, and the array is never closed")
@@ -356,7 +356,7 @@ def file_facts(path: Path | str, name: str, sha256: str | None = None) -> dict[s
 
 
 @contextmanager
-def opened(path: Path | str) -> Iterator[BinaryIO]:
+def open_source(path: Path | str) -> Iterator[BinaryIO]:
     """A source's bytes, unbuffered; `-` is standard input, which stays open. Raises SourceError."""
     if str(path) == STDIN:
         yield sys.stdin.buffer
@@ -371,8 +371,8 @@ def opened(path: Path | str) -> Iterator[BinaryIO]:
         yield cast(BinaryIO, stream)
 
 
-def _line_ends(chunk: bytes) -> int:
-    """How many there are. Entities are long lines: finding each end is several times faster than counting."""
+def _count_line_ends(chunk: bytes) -> int:
+    """The number of line ends. Entities are long lines: finding each end is several times faster than `count`."""
     count, at = 0, chunk.find(b"\n")
     while at >= 0:
         count += 1

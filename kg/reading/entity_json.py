@@ -4,9 +4,9 @@ The structures follow today's WikiData, with `[]` for empty maps. Only the field
 objects: references are not read, for no answer depends on them, and they are most of a dump's bytes. Items and
 properties are read; lexemes, media files and other kinds are rejected with their kind as the reason.
 
-An object with other content is read piece by piece (`Pieces`): unreadable parts are rejected with a reason, nothing is
-guessed, and the rest is kept. A statement with an unreadable qualifier is rejected whole: without its end time, say,
-it would state something else.
+An object with other content is read part by part (`EntityPartReader`): unreadable parts are rejected with a reason,
+nothing is guessed, and the rest is kept. A statement with an unreadable qualifier is rejected whole: without its end
+time, say, it would state something else.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import msgspec
 import orjson
 from msgspec import UNSET, Raw, Struct, UnsetType, structs
 
-from kg.base.model import PROPERTY_ID, EntityValue, OtherValue, QuantityValue, TimeValue, number_of
+from kg.base.model import PROPERTY_ID, EntityValue, OtherValue, QuantityValue, TimeValue, signed_number
 
 MOST_DIGITS = 127  # characters of an amount: Wikibase's own limit
 LONGEST_NAME = 250  # characters of a statement's id
@@ -40,16 +40,16 @@ _FARTHEST = 360  # degrees, as Wikibase has it
 _CALENDARS = {"Q1985727": "gregorian", "Q1985786": "julian"}
 
 
-def whole_number(text: str, most: int) -> int | None:
-    """A number from 0 to `most`, written in digits alone."""
+def parse_whole_number(text: str, most: int) -> int | None:
+    """The number from 0 to `most` that a text of digits states, else None."""
     if len(text) > MOST_DIGITS or not _WHOLE.match(text):
         return None
     number = int(text)
     return number if number <= most else None
 
 
-def finite_number(text: str) -> float | None:
-    """A number with or without an exponent that fits a float."""
+def parse_finite_number(text: str) -> float | None:
+    """The number that a text states, with or without an exponent, if it is finite as a float, else None."""
     if len(text) > MOST_DIGITS or not _FLOAT.match(text):
         return None
     number = float(text)
@@ -57,13 +57,13 @@ def finite_number(text: str) -> float | None:
 
 
 @lru_cache(maxsize=10_000)
-def is_language(code: str) -> bool:
-    """Whether it is a language code by its form."""
+def is_language_code(code: str) -> bool:
+    """Whether a text has the form of a language code."""
     return _LANGUAGE.match(code) is not None
 
 
-def by_number(entity_id: str) -> tuple[int, str]:
-    """A sort key: ids of one kind by their numbers, however many digits these have."""
+def id_sort_key(entity_id: str) -> tuple[int, str]:
+    """A sort key that orders ids of one kind by their numbers, without converting these."""
     return len(entity_id), entity_id
 
 
@@ -76,14 +76,14 @@ class Unreadable(ValueError):  # noqa: N818 - not an error of the caller's: it b
 
 
 def property_number(raw_id: str) -> int:
-    """31 of P31."""
+    """The number of a property id, 31 of P31. Raises `Unreadable` for other texts."""
     if not PROPERTY_ID.match(raw_id):
         raise Unreadable("bad-property", f"{_short_repr(raw_id)} is no property id")
     return int(raw_id[1:])
 
 
 def read_coordinate(value: object) -> OtherValue:
-    """A coordinate, kept whole. Its degrees, where there are any, are finite numbers of a size that degrees have."""
+    """The JSON of a coordinate. Raises `Unreadable` where a degree is no number from -360 to 360."""
     if isinstance(value, dict):
         for part in ("latitude", "longitude", "precision"):
             number = value.get(part)
@@ -91,10 +91,10 @@ def read_coordinate(value: object) -> OtherValue:
                 continue
             if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= _FARTHEST:
                 raise Unreadable("bad-coordinate", f"{part} {_short_repr(number)} is no number from -360 to 360")
-    return OtherValue(type="globecoordinate", json=canonical(value))
+    return OtherValue(type="globecoordinate", json=canonical_json(value))
 
 
-def canonical(value: object) -> str:
+def canonical_json(value: object) -> str:
     """A value as JSON with sorted keys."""
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
@@ -103,7 +103,7 @@ def canonical(value: object) -> str:
 
 
 def read_target(raw_id: str) -> EntityValue:
-    """An entity of any kind by its id."""
+    """A reference to an entity of any kind. Raises `Unreadable` for a text that is no entity id."""
     if not _TARGET.match(raw_id):
         raise Unreadable("bad-entity-id", f"{_short_repr(raw_id)} is no entity id")
     return EntityValue(id=raw_id)
@@ -181,7 +181,7 @@ class Reject(Struct, frozen=True, kw_only=True, array_like=True):
     excerpt: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that are known."""
+        """The fields that are not None."""
         return {key: value for key, value in structs.asdict(self).items() if value is not None}
 
 
@@ -334,18 +334,18 @@ class EdgeStatement(Struct, gc=False):
 
 
 def entity_decoder(languages: Collection[str] | None) -> Callable[[bytes], Any]:
-    """A decoder of whole entities with the terms of `languages` (None: all), whose fields are those of `_entity`."""
-    return msgspec.json.Decoder(_entity(languages, statements=TypedStatement)).decode
+    """A decoder of whole entities with the terms of `languages` (None: all); for the fields see `_entity_type`."""
+    return msgspec.json.Decoder(_entity_type(languages, statements=TypedStatement)).decode
 
 
 def sketch_decoder(languages: Collection[str] | None, *, named: bool) -> Callable[[bytes], Any]:
     """See `entity_decoder`; only the parts of statements that counting and walking need; terms only with `named`."""
-    return msgspec.json.Decoder(_entity(languages if named else (), statements=EdgeStatement)).decode
+    return msgspec.json.Decoder(_entity_type(languages if named else (), statements=EdgeStatement)).decode
 
 
-def _entity(languages: Collection[str] | None, *, statements: type) -> type:
-    texts = _by_language(languages, TypedTerm)
-    aliases = _by_language(languages, list[TypedTerm])
+def _entity_type(languages: Collection[str] | None, *, statements: type) -> type:
+    texts = _type_by_language(languages, TypedTerm)
+    aliases = _type_by_language(languages, list[TypedTerm])
     fields: list[Any] = [
         ("id", str),
         ("type", str, "item"),
@@ -361,7 +361,7 @@ def _entity(languages: Collection[str] | None, *, statements: type) -> type:
     return msgspec.defstruct("TypedEntity", fields, gc=False)
 
 
-def _by_language(languages: Collection[str] | None, what: Any) -> Any:
+def _type_by_language(languages: Collection[str] | None, what: Any) -> Any:
     if languages is None:
         return dict[str, what]
     ordered = sorted(languages)
@@ -375,12 +375,12 @@ def _by_language(languages: Collection[str] | None, what: Any) -> Any:
     )
 
 
-def by_language(terms: Any) -> list[tuple[str, Any]]:
+def language_term_pairs(terms: Any) -> list[tuple[str, Any]]:
     """(language, term or terms) of a field of terms. Raises `Unreadable` where the field is no map by language."""
     if not terms:
         return []
     if type(terms) is dict:
-        if not all(map(is_language, terms)):
+        if not all(map(is_language_code, terms)):
             raise Unreadable("bad-term", "no language code")
         return list(terms.items())
     if type(terms) is list:
@@ -398,13 +398,13 @@ def number_of_entity(raw_id: object, kind: object, *, missing: bool) -> int:
         raise Unreadable("no-id", "an entity needs an id")
     if missing:
         raise Unreadable("missing", f"{raw_id:.40} does not exist at the source")
-    number = number_of(raw_id)
+    number = signed_number(raw_id)
     if number is None:
         raise Unreadable("bad-id", f"{raw_id[:40]!r} is no item or property id")
     return number
 
 
-class Pieces:
+class EntityPartReader:
     """Takes what the decoder cannot read out of an entity object.
 
     `check` raises `Unreadable` for a statement of (entity id, property) that has an unreadable value.
@@ -416,8 +416,8 @@ class Pieces:
         self._statement = msgspec.json.Decoder(TypedStatement).decode
         self._term = msgspec.json.Decoder(TypedTerm).decode
 
-    def readable(self, data: Mapping[str, Any]) -> tuple[bytes | None, list[Reject]]:
-        """(a line with the readable parts of an object, its rejects): no line where it contains no entity."""
+    def readable_parts(self, data: Mapping[str, Any]) -> tuple[bytes | None, list[Reject]]:
+        """(JSON of the readable parts, rejects of the others); None for the JSON where it is no item or property."""
         given = data.get("id")
         try:
             number_of_entity(given, data.get("type", "item"), missing="missing" in data)
@@ -430,9 +430,9 @@ class Pieces:
         if isinstance(data.get("datatype"), str):
             kept["datatype"] = data["datatype"]
         for key in ("labels", "descriptions", "aliases"):
-            kept[key] = dict(self._terms(data.get(key), subject, key, rejects))
+            kept[key] = dict(self._readable_terms(data.get(key), subject, key, rejects))
         kept["claims"] = {}
-        for prop, statement in self._statements(data.get("claims"), subject, rejects):
+        for prop, statement in self._readable_statements(data.get("claims"), subject, rejects):
             kept["claims"].setdefault(prop, []).append(statement)
         sitelinks = data.get("sitelinks")
         if isinstance(sitelinks, dict | list | None):
@@ -445,7 +445,9 @@ class Pieces:
             kept["redirects"] = {"from": merged["from"]}
         return msgspec.json.encode(kept), rejects
 
-    def _terms(self, terms: object, subject: str, key: str, rejects: list[Reject]) -> Iterator[tuple[str, Any]]:
+    def _readable_terms(
+        self, terms: object, subject: str, key: str, rejects: list[Reject]
+    ) -> Iterator[tuple[str, Any]]:
         for code, given in terms.items() if isinstance(terms, dict) else (("", terms),) if terms else ():
             if self._languages is not None and code not in self._languages:
                 continue
@@ -453,7 +455,7 @@ class Pieces:
             for one in given if key == "aliases" and isinstance(given, list) else [given]:
                 try:
                     term = self._term(orjson.dumps(one))
-                    if not is_language(code) or term.language != code:
+                    if not is_language_code(code) or term.language != code:
                         raise Unreadable("bad-term", "no language code, or another one inside")
                     read.append(term)
                 except (msgspec.ValidationError, Unreadable, TypeError) as error:
@@ -462,11 +464,13 @@ class Pieces:
             if read:
                 yield code, read if key == "aliases" else read[0]
 
-    def _statements(self, claims: object, subject: str, rejects: list[Reject]) -> Iterator[tuple[str, TypedStatement]]:
+    def _readable_statements(
+        self, claims: object, subject: str, rejects: list[Reject]
+    ) -> Iterator[tuple[str, TypedStatement]]:
         for prop, group in claims.items() if isinstance(claims, dict) else (("", claims),) if claims else ():
             for given in group if isinstance(group, list) else [group]:
                 try:
-                    statement = self._statement(orjson.dumps(_with_other_types(given)))
+                    statement = self._statement(orjson.dumps(_with_unknown_values_as_json(given)))
                     self._check(subject, prop, statement)
                     yield prop, statement
                 except (msgspec.ValidationError, Unreadable, TypeError) as error:  # TypeError: nested too deeply
@@ -481,16 +485,16 @@ class Pieces:
                     )
 
 
-def _with_other_types(statement: Any) -> Any:
+def _with_unknown_values_as_json(statement: Any) -> Any:
     """A statement whose values of unknown types are kept as JSON."""
     if not isinstance(statement, dict):
         return statement
     kept = {key: statement[key] for key in ("id", "rank", "qualifiers-order") if key in statement}
-    kept["mainsnak"] = _with_other_type(statement.get("mainsnak"))
+    kept["mainsnak"] = _with_unknown_value_as_json(statement.get("mainsnak"))
     qualifiers = statement.get("qualifiers")
     if isinstance(qualifiers, dict):
         kept["qualifiers"] = {
-            prop: [_with_other_type(snak) for snak in snaks] if isinstance(snaks, list) else snaks
+            prop: [_with_unknown_value_as_json(snak) for snak in snaks] if isinstance(snaks, list) else snaks
             for prop, snaks in qualifiers.items()
         }
     elif qualifiers:
@@ -498,9 +502,9 @@ def _with_other_types(statement: Any) -> Any:
     return kept
 
 
-def _with_other_type(snak: Any) -> Any:
+def _with_unknown_value_as_json(snak: Any) -> Any:
     data: Any = snak.get("datavalue") if isinstance(snak, dict) else None
     kind = data.get("type") if isinstance(data, dict) else None
     if not isinstance(kind, str) or kind in _TYPES or "value" not in data:
         return snak
-    return {**snak, "datavalue": {"type": _OTHER, "value": {"type": kind, "json": canonical(data["value"])}}}
+    return {**snak, "datavalue": {"type": _OTHER, "value": {"type": kind, "json": canonical_json(data["value"])}}}

@@ -47,7 +47,7 @@ from kg.base.model import (
 from kg.base.packages import install_hint
 from kg.errors import ExportError, SourceError
 from kg.store import schema
-from kg.store.entity_rows import RowGroups, entity_with
+from kg.store.entity_rows import RowGroups, entity_from_parts
 
 Table = Literal["entities", "terms", "statements", "qualifiers", "redirects", "value_counts", "property_counts"]
 
@@ -99,14 +99,14 @@ def rows_of(entities: Iterable[Entity]) -> Rows:
             ordinal = ordinals.get(prop, 0)
             ordinals[prop] = ordinal + 1
             head = (statement.id, subject, prop, ordinal, statement.rank.value, statement.datatype)
-            rows["statements"].append(head + _cells(statement.kind, statement.value))
+            rows["statements"].append(head + _value_cells(statement.kind, statement.value))
             for position, snak in enumerate(statement.qualifiers):
                 place = (subject, prop, ordinal, position, snak.property)
-                rows["qualifiers"].append(place + _cells(snak.kind, snak.value))
+                rows["qualifiers"].append(place + _value_cells(snak.kind, snak.value))
     return rows
 
 
-def _cells(kind: SnakKind, value: Value | None) -> tuple[Any, ...]:
+def _value_cells(kind: SnakKind, value: Value | None) -> tuple[Any, ...]:
     if value is None:
         return (kind.value, None, *_NONE)
     if isinstance(value, EntityValue):
@@ -115,7 +115,7 @@ def _cells(kind: SnakKind, value: Value | None) -> tuple[Any, ...]:
         time = (value.year, value.month, value.day, value.precision, value.calendar)
         return ("value", "time", None, None, None, *time, None, None, None, None)
     if isinstance(value, QuantityValue):
-        numbers = (str(value.amount), value.unit, _decimal(value.lower), _decimal(value.upper))
+        numbers = (str(value.amount), value.unit, _decimal_text(value.lower), _decimal_text(value.upper))
         return ("value", "quantity", *_NONE[:8], *numbers)
     if isinstance(value, TextValue):
         of = "string" if value.language is None else "monolingualtext"
@@ -123,7 +123,7 @@ def _cells(kind: SnakKind, value: Value | None) -> tuple[Any, ...]:
     return ("value", value.type, None, value.json, None, *_NONE[3:])
 
 
-def _decimal(number: Decimal | None) -> str | None:
+def _decimal_text(number: Decimal | None) -> str | None:
     return None if number is None else str(number)
 
 
@@ -142,12 +142,12 @@ def entities_of(
     qualifier_groups = RowGroups(qualifiers, 0)
     for subject, sitelinks, datatype in entities:
         snaks: dict[tuple[str, int], list[Snak]] = {}
-        for _, prop, ordinal, _, of, *cells in qualifier_groups.of(subject):
-            kind, value = _value(cells)
+        for _, prop, ordinal, _, of, *cells in qualifier_groups.take_rows_of(subject):
+            kind, value = _kind_and_value(cells)
             snaks.setdefault((prop, ordinal), []).append(Snak(property=of, kind=kind, value=value))
         stated: list[Statement] = []
-        for name, _, prop, ordinal, rank, of, *cells in statement_groups.of(subject):
-            kind, value = _value(cells)
+        for name, _, prop, ordinal, rank, of, *cells in statement_groups.take_rows_of(subject):
+            kind, value = _kind_and_value(cells)
             stated.append(
                 Statement(
                     id=name,
@@ -160,8 +160,9 @@ def entities_of(
                     datatype=of,
                 )
             )
-        worded = ((schema.KINDS.index(kind), language, text) for _, kind, language, _, text in term_groups.of(subject))
-        yield entity_with(subject, sitelinks, datatype, worded, stated)
+        rows = term_groups.take_rows_of(subject)
+        terms_of_it = ((schema.KINDS.index(kind), language, text) for _, kind, language, _, text in rows)
+        yield entity_from_parts(subject, sitelinks, datatype, terms_of_it, stated)
     for table, groups in (("terms", term_groups), ("statements", statement_groups), ("qualifiers", qualifier_groups)):
         if groups.following is not None:
             raise SourceError(
@@ -170,7 +171,7 @@ def entities_of(
             )
 
 
-def _value(cells: Sequence[Any]) -> tuple[SnakKind, Value | None]:
+def _kind_and_value(cells: Sequence[Any]) -> tuple[SnakKind, Value | None]:
     kind, of, target, text, language, year, month, day, precision, calendar, amount, unit, lower, upper = cells
     if kind != "value":
         return SnakKind(kind), None

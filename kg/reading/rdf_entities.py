@@ -4,7 +4,7 @@ The binding: Wikibase, docs/topics/rdf-binding.md.
 Supported are WikiData's own vocabulary with statement nodes, ranks, qualifiers and value nodes, and, for properties
 without statement nodes, truthy values. RDF has no order: statements come by property and id, qualifiers by property
 and value, aliases by text, so that the same triples give the same object in whatever order they were written; or in
-the order recorded in triples of our own (`places`).
+the order recorded in triples of our own (`encode_order`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from urllib.parse import unquote
 import orjson
 
 from kg.base.model import ENTITY_ID, Rank, TimeValue
-from kg.reading.entity_json import by_number, finite_number, whole_number
+from kg.reading.entity_json import id_sort_key, parse_finite_number, parse_whole_number
 from kg.store.schema import DATATYPES
 
 NAMESPACES: Mapping[str, str] = {
@@ -44,7 +44,7 @@ NAMESPACES: Mapping[str, str] = {
     "pq": "http://www.wikidata.org/prop/qualifier/",
     "pqv": "http://www.wikidata.org/prop/qualifier/value/",
     "wdno": "http://www.wikidata.org/prop/novalue/",
-    "granola": "urn:granola:",  # ours: order, see `places`, and times that xsd:dateTime cannot express
+    "granola": "urn:granola:",  # ours: order, see `encode_order`, and times that xsd:dateTime cannot express
 }
 ENTITY = NAMESPACES["wd"]
 PROP = NAMESPACES["p"]
@@ -124,10 +124,10 @@ def language_tags(code: str) -> tuple[str, ...]:
     return (code, *(tag for tag, meant in _LANGUAGES.items() if meant == code))
 
 
-def places(keys: Sequence[_Key]) -> str | None:
-    """The order of some things, which triples do not have, as a text: the rank of each key among the sorted keys.
+def encode_order(keys: Sequence[_Key]) -> str | None:
+    """The order of keys as a text, for triples have no order: the rank of each key among the sorted keys.
 
-    None where the keys are sorted and no two are equal, so that no record is needed. `in_places` is the inverse.
+    None where the keys are sorted and distinct, so that no record is needed. `restore_order` is the inverse.
     """
     if len(keys) < 2:
         return None
@@ -136,8 +136,8 @@ def places(keys: Sequence[_Key]) -> str | None:
     return None if order == list(range(len(keys))) else " ".join(map(str, order))
 
 
-def in_places(keyed: Iterable[tuple[_Key, _Thing]], order: str | None) -> list[_Thing]:
-    """Things in the order recorded by `places`; sorted by key where `order` is None or does not fit them."""
+def restore_order(keyed: Iterable[tuple[_Key, _Thing]], order: str | None) -> list[_Thing]:
+    """Things in the order recorded by `encode_order`; sorted by key where `order` is None or does not fit them."""
     by_key = sorted(keyed, key=lambda pair: pair[0])
     distinct = list(dict(by_key).values())
     told = [int(place) for place in (order or "").split() if place.isascii() and place.isdecimal()]
@@ -146,15 +146,15 @@ def in_places(keyed: Iterable[tuple[_Key, _Thing]], order: str | None) -> list[_
     return [distinct[place] for place in told]
 
 
-def datatype_name(datatype: str) -> str:
+def datatype_local_name(datatype: str) -> str:
     """The local name of a datatype in the wikibase namespace: wikibase-item -> WikibaseItem."""
     return "".join(part[:1].upper() + part[1:] for part in datatype.split("-"))
 
 
-DATATYPE_NAMES: Mapping[str, str] = {datatype_name(datatype): datatype for datatype in DATATYPES}
+DATATYPE_NAMES: Mapping[str, str] = {datatype_local_name(datatype): datatype for datatype in DATATYPES}
 
 
-def time_text(value: TimeValue) -> str:
+def xsd_date_time(value: TimeValue) -> str:
     """The xsd:dateTime of a time, as WikiData writes it.
 
     Years of precision 9 and finer are astronomical (1 BCE is 0000); coarser negative years keep their number.
@@ -168,14 +168,14 @@ def time_text(value: TimeValue) -> str:
         converted = None
         if value.calendar == "julian" and (number := _julian_number(year, month, day)) > 0:
             centuries = (4 * (number + 32044) + 3) // 146097
-            converted = _date(number + 32044 - 146097 * centuries // 4, 100 * centuries)
+            converted = _date_of_day_number(number + 32044 - 146097 * centuries // 4, 100 * centuries)
         year, month, day = converted or (year, month, min(day, monthrange(2000 + year % 400, month)[1]))
     sign = "-" if year < 0 else ""
     return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}T00:00:00Z"
 
 
-def time_of(text: str, *, precision: int, calendar: str = "gregorian") -> TimeValue:
-    """The inverse of `time_text`. Raises ValueError for anything but an xsd:dateTime or xsd:date."""
+def parse_xsd_date_time(text: str, *, precision: int, calendar: str = "gregorian") -> TimeValue:
+    """The inverse of `xsd_date_time`. Raises ValueError for anything but an xsd:dateTime or xsd:date."""
     match = _LEXICAL.match(text)
     if match is None:
         raise ValueError(f"{text!r} is no xsd:dateTime, such as 1961-08-04T00:00:00Z")
@@ -188,7 +188,7 @@ def time_of(text: str, *, precision: int, calendar: str = "gregorian") -> TimeVa
         since = year + 4800 - (14 - month) // 12
         number = _julian_number(year, month, day) - since // 100 + since // 400 + 38
         if number > 0:
-            year, month, day = _date(number + 32082, 0)
+            year, month, day = _date_of_day_number(number + 32082, 0)
     if year <= 0 and (precision >= 9 or year == 0):
         year -= 1
     return TimeValue(
@@ -206,7 +206,7 @@ def _julian_number(year: int, month: int, day: int) -> int:
     return day + (153 * (month + 12 * early - 3) + 2) // 5 + 365 * since + since // 4 - 32083
 
 
-def _date(days: int, years: int) -> tuple[int, int, int]:
+def _date_of_day_number(days: int, years: int) -> tuple[int, int, int]:
     since = (4 * days + 3) // 1461
     rest = days - 1461 * since // 4
     month = (5 * rest + 2) // 153
@@ -245,10 +245,10 @@ _MOST_SITELINKS = 10_000  # there are a thousand wikis
 _OF_ITSELF = {*TERMS, SITELINKS, ABOUT}  # predicates that only entities have that were not merged into another
 
 
-def snaks_of(
+def keyed_snaks(
     prop: str, simple: Iterable[Term], full: Iterable[Term], nodes: Callable[[str], Facts], datatype: str | None
 ) -> list[tuple[str, dict[str, Any]]]:
-    """(key, value) of a property at a node: those that a node gives in full, and the simple ones that no node gives."""
+    """(key, snak) of the values of a property: from value nodes, and from simple forms that no value node describes."""
     snaks = [
         (node, {"snaktype": "value", "property": prop, "datavalue": value})
         for node in dict.fromkeys(term.value for term in full)
@@ -259,7 +259,7 @@ def snaks_of(
         # Values with a node have a simple form too; other kinds of value have no node.
         if not has_nodes or term.datatype not in _OF_NODES:
             key = f"{term.value}@{term.language or ''}" if term.kind == "literal" else term.value
-            snaks.append((UNKNOWN if _is_unknown(term) else key, snak_of(prop, term, datatype)))
+            snaks.append((UNKNOWN if _is_unknown(term) else key, simple_snak(prop, term, datatype)))
     return snaks
 
 
@@ -267,15 +267,15 @@ def _is_unknown(term: Term) -> bool:
     return term.kind == "blank" or (term.kind == "iri" and term.value.startswith(GENID))
 
 
-def snak_of(prop: str, term: Term, datatype: str | None) -> dict[str, Any]:
-    """A value of a property in its simple form; an unknown one where it is a blank node."""
+def simple_snak(prop: str, term: Term, datatype: str | None) -> dict[str, Any]:
+    """The snak of a value in its simple form; a blank node is an unknown value."""
     if _is_unknown(term):
         return {"snaktype": "somevalue", "property": prop}
-    return {"snaktype": "value", "property": prop, "datavalue": _value(term, datatype)}
+    return {"snaktype": "value", "property": prop, "datavalue": _simple_value(term, datatype)}
 
 
-def _value(term: Term, datatype: str | None) -> dict[str, Any]:
-    """A value in its simple form."""
+def _simple_value(term: Term, datatype: str | None) -> dict[str, Any]:
+    """The datavalue of a term in its simple form."""
     text = term.value
     if term.kind == "iri":
         match = _TARGET.match(text)
@@ -289,12 +289,12 @@ def _value(term: Term, datatype: str | None) -> dict[str, Any]:
     if term.language is not None:
         return {"type": "monolingualtext", "value": {"text": text, "language": language_code(term.language)}}
     if term.datatype in _TIMES:
-        return _time(text, None, _GREGORIAN)
+        return _time_value(text, None, _GREGORIAN)
     if term.datatype in _NUMBERS and datatype not in ("string", "external-id"):
         return {"type": "quantity", "value": {"amount": text, "unit": "1"}}
     if term.datatype in _GEOMETRY and (point := _POINT.match(text)) is not None:
         globe, longitude, latitude = point.groups()
-        return _coordinate(latitude, longitude, None, globe or ENTITY + "Q2")
+        return _coordinate_value(latitude, longitude, None, globe or ENTITY + "Q2")
     if term.datatype == _JSON:
         try:
             given = orjson.loads(text)
@@ -309,7 +309,7 @@ def _full_value(facts: Facts) -> dict[str, Any] | None:
     """The value that a node describes, None where the node is missing or of an unknown kind."""
     parts = {predicate.removeprefix(ONTOLOGY): term.value for predicate, term in facts}
     if "timeValue" in parts:
-        time = _time(parts["timeValue"], parts.get("timePrecision"), parts.get("timeCalendarModel", _GREGORIAN))
+        time = _time_value(parts["timeValue"], parts.get("timePrecision"), parts.get("timeCalendarModel", _GREGORIAN))
         if _EXACT_TIME in parts:
             time["value"]["time"] = parts[_EXACT_TIME]
         return time
@@ -322,36 +322,38 @@ def _full_value(facts: Facts) -> dict[str, Any] | None:
     if "geoLatitude" in parts and "geoLongitude" in parts:
         automatic = any(p == RDF_TYPE and t.value == ONTOLOGY + "GeoAutoPrecision" for p, t in facts)
         exactness = None if automatic else parts.get("geoPrecision")
-        return _coordinate(parts["geoLatitude"], parts["geoLongitude"], exactness, parts.get("geoGlobe", ENTITY + "Q2"))
+        return _coordinate_value(
+            parts["geoLatitude"], parts["geoLongitude"], exactness, parts.get("geoGlobe", ENTITY + "Q2")
+        )
     return None
 
 
-def _coordinate(latitude: str, longitude: str, precision: str | None, globe: str) -> dict[str, Any]:
+def _coordinate_value(latitude: str, longitude: str, precision: str | None, globe: str) -> dict[str, Any]:
     value = {
-        "latitude": _number(latitude),
-        "longitude": _number(longitude),
+        "latitude": _json_number(latitude),
+        "longitude": _json_number(longitude),
         "altitude": None,
-        "precision": None if precision is None else _number(precision),
+        "precision": None if precision is None else _json_number(precision),
         "globe": globe,
     }
     return {"type": "globecoordinate", "value": value}
 
 
-def _number(text: str) -> int | float | str:
+def _json_number(text: str) -> int | float | str:
     # As PHP writes JSON: a whole number has no point.
-    value = finite_number(text)
+    value = parse_finite_number(text)
     if value is None:
         return text
     return int(value) if value.is_integer() and abs(value) < 1e6 else value
 
 
-def _time(text: str, precision_text: str | None, model: str) -> dict[str, Any]:
+def _time_value(text: str, precision_text: str | None, model: str) -> dict[str, Any]:
     """A time in JSON's form.
 
     Without a precision the coarsest that fits the digits is assumed: 1 January may mean its year, the first of a month
     its month. Decades and centuries cannot be recognised.
     """
-    precision = None if precision_text is None else whole_number(precision_text, 14)
+    precision = None if precision_text is None else parse_whole_number(precision_text, 14)
     calendar = _CALENDARS.get(model.rpartition("/")[2])
     value: dict[str, Any] = {"time": text, "calendarmodel": model}
     if precision_text is not None:
@@ -362,11 +364,13 @@ def _time(text: str, precision_text: str | None, model: str) -> dict[str, Any]:
         if calendar is None or text.startswith("+"):  # of no year that xsd:dateTime knows: JSON's own form
             pass
         elif precision is None:
-            day = time_of(text, precision=11)
+            day = parse_xsd_date_time(text, precision=11)
             value["precision"] = day_precision = 11 if day.day != 1 else 10 if day.month != 1 else 9
             value["time"] = _wikidata_timestamp(day, day_precision)
         else:
-            value["time"] = _wikidata_timestamp(time_of(text, precision=precision, calendar=calendar), precision)
+            value["time"] = _wikidata_timestamp(
+                parse_xsd_date_time(text, precision=precision, calendar=calendar), precision
+            )
     except ValueError:
         pass
     return {"type": "time", "value": value}
@@ -379,8 +383,8 @@ def _wikidata_timestamp(value: TimeValue, precision: int) -> str:
 
 
 @lru_cache(maxsize=100_000)
-def is_read(predicate: str) -> bool:
-    """Whether a predicate is read here, of whatever subject."""
+def is_read_predicate(predicate: str) -> bool:
+    """Whether triples with this predicate are read, whatever their subject."""
     return predicate in _PLAIN_PREDICATES or predicate == ABOUT or _role_and_property(predicate) is not None
 
 
@@ -400,7 +404,7 @@ def property_datatype(facts: Facts) -> str | None:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Assembled:
+class AssembledEntity:
     """One entity's object (None: the source only mentions it), its target if merged, whether any value is truthy."""
 
     data: dict[str, Any] | None
@@ -408,12 +412,12 @@ class Assembled:
     truthy: bool = False
 
 
-def assemble(
+def assemble_entity(
     entity_id: str, facts: Facts, nodes: Callable[[str], Facts], datatypes: Mapping[str, str | None]
-) -> Assembled:
-    """The object of an entity from all its facts.
+) -> AssembledEntity:
+    """The JSON object of an entity from all its facts.
 
-    `nodes`: the facts of a statement or value node by its IRI, empty where unknown. `datatypes`: of properties.
+    `nodes`: the facts of a statement or value node by its IRI, empty where unknown. `datatypes`: those of properties.
     """
     said, claims, direct = _facts_by_role(facts)
     # Other addresses are of the same thing elsewhere.
@@ -421,19 +425,19 @@ def assemble(
     merged_into = same[-1] if same else None
     is_typed = any(term.value in _KINDS for term in said.get(RDF_TYPE, ()))
     if not (claims or direct or is_typed or not _OF_ITSELF.isdisjoint(said)):
-        return Assembled(data=None, merged_into=merged_into)
+        return AssembledEntity(data=None, merged_into=merged_into)
     out: dict[str, Any] = {
         "type": "item" if entity_id[0] == "Q" else "property",
         "id": entity_id,
-        "labels": _by_language(_text_by_language(said, *_LABELS[1:]) | _text_by_language(said, LABEL)),
-        "descriptions": _by_language(_text_by_language(said, DESCRIPTION)),
+        "labels": _terms_json(_text_by_language(said, *_LABELS[1:]) | _text_by_language(said, LABEL)),
+        "descriptions": _terms_json(_text_by_language(said, DESCRIPTION)),
         "aliases": _aliases(said),
         "claims": _claims(entity_id, said, claims, direct, nodes, datatypes),
-        "sitelinks": {str(number): {} for number in range(_sitelinks(said))},
+        "sitelinks": {str(number): {} for number in range(_sitelink_count(said))},
     }
     if entity_id[0] == "P" and (datatype := property_datatype(facts)) is not None:
         out["datatype"] = datatype
-    return Assembled(data=out, merged_into=merged_into, truthy=not direct.keys() <= claims.keys())
+    return AssembledEntity(data=out, merged_into=merged_into, truthy=not direct.keys() <= claims.keys())
 
 
 def _facts_by_role(
@@ -463,7 +467,9 @@ def _aliases(said: Mapping[str, list[Term]]) -> dict[str, list[dict[str, str]]]:
         texts_of.setdefault(language_code(term.language or "mul"), set()).add(term.value)
     orders = _text_by_language(said, ALIAS_ORDER)
     return {
-        code: [{"language": code, "value": text} for text in in_places(((one, one) for one in texts), orders.get(code))]
+        code: [
+            {"language": code, "value": text} for text in restore_order(((one, one) for one in texts), orders.get(code))
+        ]
         for code, texts in sorted(texts_of.items())
     }
 
@@ -476,22 +482,22 @@ def _claims(
     nodes: Callable[[str], Facts],
     datatypes: Mapping[str, str | None],
 ) -> dict[str, list[dict[str, Any]]]:
-    """The statements by property: those of its nodes, or, where it has none, those that its truthy values are."""
+    """The statements by property: from its statement nodes, or from its truthy values where it has no nodes."""
     orders: dict[str, str] = {}
     for prop, _, order in sorted(term.value.partition(" ") for term in said.get(STATEMENT_ORDER, ())):
         orders.setdefault(prop, order)
     stated_of: dict[str, list[dict[str, Any]]] = {}
-    for prop in sorted({*claims, *direct}, key=by_number):
+    for prop in sorted({*claims, *direct}, key=id_sort_key):
         if prop in claims:
             unique = dict.fromkeys(claims[prop])
-            stated = [_statement(subject, prop, node, nodes, datatypes) for node in unique]
+            stated = [_statement_json(subject, prop, node, nodes, datatypes) for node in unique]
             keyed = zip(zip((one["id"] for one in stated), unique, strict=True), stated, strict=True)
-            stated_of[prop] = in_places(keyed, orders.get(prop))
+            stated_of[prop] = restore_order(keyed, orders.get(prop))
         else:
             datatype = datatypes.get(prop)
             truthy: list[dict[str, Any]] = []
             for value in dict.fromkeys(direct[prop]):
-                snak = snak_of(prop, value, datatype) if value else {"snaktype": "novalue", "property": prop}
+                snak = simple_snak(prop, value, datatype) if value else {"snaktype": "novalue", "property": prop}
                 snak |= {} if datatype is None else {"datatype": datatype}
                 truthy.append({"type": "statement", "rank": "normal", "mainsnak": snak})
             # They have no ids to be sorted by.
@@ -515,21 +521,21 @@ def _novalue_property(kind: Term) -> str | None:
     return prop if role == "novalue/" else None
 
 
-def _sitelinks(said: Mapping[str, list[Term]]) -> int:
+def _sitelink_count(said: Mapping[str, list[Term]]) -> int:
     """The number of sitelinks, stated, or else that of the pages about the entity."""
-    numbers = (whole_number(term.value, _MOST_SITELINKS) for term in said.get(SITELINKS, ()))
+    numbers = (parse_whole_number(term.value, _MOST_SITELINKS) for term in said.get(SITELINKS, ()))
     stated = [number for number in numbers if number is not None]
     return min(stated) if stated else len({term.value for term in said.get(ABOUT, ())})  # a page may be stated twice
 
 
-def _by_language(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def _terms_json(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
     return {code: {"language": code, "value": text} for code, text in sorted(texts.items())}
 
 
-def _statement(
+def _statement_json(
     subject: str, prop: str, node: str, nodes: Callable[[str], Facts], datatypes: Mapping[str, str | None]
 ) -> dict[str, Any]:
-    """A statement by its node. Without its main value it is left without mainsnak, which the reader rejects."""
+    """A statement from the facts of its node. Without a main value it gets no mainsnak, and the reader rejects it."""
     by_role: dict[str, dict[str, list[Term]]] = {role: {} for role in _ROLES}  # role -> property -> values
     absent: list[str] = []
     rank, order, datatype = "normal", None, datatypes.get(prop)
@@ -551,7 +557,7 @@ def _statement(
         name = f"{name[:size]}${name[size + 1 :]}"
     out: dict[str, Any] = {"type": "statement", "id": name, "rank": rank}
     simple, full = by_role["statement/"].get(prop, ()), by_role["statement/value/"].get(prop, ())
-    snaks = [snak for _, snak in snaks_of(prop, simple, full, nodes, datatype)]
+    snaks = [snak for _, snak in keyed_snaks(prop, simple, full, nodes, datatype)]
     if not snaks and prop in absent:
         absent.remove(prop)
         snaks = [{"snaktype": "novalue", "property": prop}]
@@ -560,15 +566,15 @@ def _statement(
             snaks[0]["datatype"] = datatype
         out["mainsnak"] = snaks[0]
     qualifiers = [
-        ((*by_number(of), key), snak)
+        ((*id_sort_key(of), key), snak)
         for of in {*by_role["qualifier/"], *by_role["qualifier/value/"]}
-        for key, snak in snaks_of(
+        for key, snak in keyed_snaks(
             of, by_role["qualifier/"].get(of, ()), by_role["qualifier/value/"].get(of, ()), nodes, datatypes.get(of)
         )
-    ] + [((*by_number(of), ABSENT), {"snaktype": "novalue", "property": of}) for of in absent]
+    ] + [((*id_sort_key(of), ABSENT), {"snaktype": "novalue", "property": of}) for of in absent]
     if qualifiers:
         by_property: dict[str, list[Any]] = {}
-        for snak in in_places(qualifiers, order):
+        for snak in restore_order(qualifiers, order):
             by_property.setdefault(snak["property"], []).append(snak)
         out |= {"qualifiers": by_property, "qualifiers-order": list(by_property)}
     return out

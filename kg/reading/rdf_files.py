@@ -17,9 +17,9 @@ from typing import Any
 
 import orjson
 
-from kg.base.model import id_of, number_of
+from kg.base.model import id_of, signed_number
 from kg.errors import SourceError
-from kg.reading.dump import EXCERPT, STDIN, DamagedError, HashedReader, file_facts, opened, plain_chunks
+from kg.reading.dump import EXCERPT, STDIN, DamagedError, HashedReader, decompressed_chunks, file_facts, open_source
 from kg.reading.entity_json import Reject
 from kg.reading.rdf_entities import (
     ABOUT,
@@ -32,8 +32,8 @@ from kg.reading.rdf_entities import (
     Facts,
     Kind,
     Term,
-    assemble,
-    is_read,
+    assemble_entity,
+    is_read_predicate,
     language_code,
     property_datatype,
 )
@@ -74,13 +74,13 @@ class RDFReading:
         `work`: a folder for gathered facts. Raises SourceError for an unknown format, a file that is not in its format
         or is damaged (with `keep_partial` only listed), and where there is no entity of WikiData.
         """
-        with _Gathering(work / "triples.sqlite", self.languages) as gathering:
+        with _GatheredTriples(work / "triples.sqlite", self.languages) as gathering:
             for path in self.paths:
                 for triple in self._triples(path):
                     gathering.add(*triple)
             count = 0
-            for assembled_id, facts in gathering.about():
-                assembled = assemble(assembled_id, facts, gathering.node, gathering.datatypes)
+            for assembled_id, facts in gathering.facts_by_entity():
+                assembled = assemble_entity(assembled_id, facts, gathering.facts_of_node, gathering.datatypes)
                 if assembled.merged_into is not None and assembled.merged_into != assembled_id:
                     self.redirects[assembled_id] = assembled.merged_into
                 if assembled.data is not None:
@@ -95,12 +95,12 @@ class RDFReading:
         name = "stdin" if path == STDIN else Path(path).name
         source = file_facts(path, name) | {"triples": 0}  # number of triples that describe entities
         self.sources.append(source)
-        with opened(path) as raw:
+        with open_source(path) as raw:
             stream = HashedReader(raw, name=name)  # the manifest names the hash of what was read
             form = rdf_format(name)
-            chunks = plain_chunks(stream, name)
+            chunks = decompressed_chunks(stream, name)
             try:
-                triples = self._by_block(chunks, name) if form is None else _triples_of(_Stream(chunks), form)
+                triples = self._triples_by_block(chunks, name) if form is None else _triples_of(_Stream(chunks), form)
                 for triple in triples:
                     source["triples"] += 1
                     yield triple
@@ -114,7 +114,9 @@ class RDFReading:
             except SourceError:
                 raise
             except (SyntaxError, ValueError) as error:
-                raise SourceError(f"{name} is not readable as {form.file_extension}: {_reason(error)}") from error
+                raise SourceError(
+                    f"{name} is not readable as {form.file_extension}: {_parse_error_reason(error)}"
+                ) from error
             source["sha256"] = stream.sha256()
         if not source["triples"]:
             first = ""
@@ -122,12 +124,12 @@ class RDFReading:
                 first = f"; the first rejected: {where}, line {reject.line}: {reject.detail}: {reject.excerpt!r}"
             raise SourceError(f"{name}: no triple about an entity of WikiData in it{first}")
 
-    def _by_block(self, chunks: Iterable[bytes], name: str) -> Iterator[Triple]:
+    def _triples_by_block(self, chunks: Iterable[bytes], name: str) -> Iterator[Triple]:
         """The triples of N-Quads that are read; bad lines are rejected one by one."""
         from pyoxigraph import RdfFormat
 
         first = 1
-        for block in _blocks(chunks):
+        for block in _cut_at_line_ends(chunks):
             try:
                 triples = list(_triples_of(block, RdfFormat.N_QUADS))
             except (SyntaxError, ValueError):  # triples after an unclosed quote would be lost with it
@@ -137,7 +139,9 @@ class RDFReading:
                         triples += _triples_of(line, RdfFormat.N_QUADS)
                     except (SyntaxError, ValueError) as error:
                         excerpt = line[:EXCERPT].decode("utf-8", "replace")
-                        bad = Reject(line=number, reason="not-ntriples", detail=_reason(error), excerpt=excerpt)
+                        bad = Reject(
+                            line=number, reason="not-ntriples", detail=_parse_error_reason(error), excerpt=excerpt
+                        )
                         self.rejects.append((name, bad))
             yield from triples
             first += block.count(b"\n")
@@ -159,16 +163,16 @@ def rdf_format(name: str) -> Any:
 
 
 def _triples_of(data: Any, form: Any) -> Iterator[Triple]:
-    """The triples of bytes or a stream whose predicates are read: (subject, blank ones with `_:`; predicate; object).
+    """The triples of bytes or a stream whose predicates are read: (subject, blank nodes with `_:`; predicate; object).
 
-    Triples about triples are passed over. Raises SyntaxError or ValueError where it is none of its format.
+    Triples about triples are skipped. Raises SyntaxError or ValueError where the data are not in the format.
     """
     import pyoxigraph
 
     for quad in pyoxigraph.parse(data, form, base_iri=BASE, lenient=True):  # the dumps have IRIs that RFC 3987 forbids
         predicate, subject, thing = quad.predicate.value, quad.subject, quad.object
         kind = _KINDS.get(type(thing).__name__)
-        if kind is None or not is_read(predicate):
+        if kind is None or not is_read_predicate(predicate):
             continue
         language = datatype = None
         if kind == "literal":
@@ -178,13 +182,13 @@ def _triples_of(data: Any, form: Any) -> Iterator[Triple]:
         yield name if type(subject).__name__ == "NamedNode" else f"_:{name}", predicate, term
 
 
-def _reason(error: Exception) -> str:
+def _parse_error_reason(error: Exception) -> str:
     text = " ".join(str(getattr(error, "msg", error)).split())
     return _PLACE.sub("", text)[:300]
 
 
-def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The chunks cut where lines end."""
+def _cut_at_line_ends(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The content of chunks, cut anew at line ends."""
     remainder = b""
     for chunk in chunks:
         lines, end, tail = (remainder + chunk).rpartition(b"\n")
@@ -212,7 +216,7 @@ class _Stream:
         return bytes(data[:size])
 
 
-class _Gathering:
+class _GatheredTriples:
     """Triples by the entity or node that they are about, in a temporary database.
 
     `datatypes`: of the properties that the triples declare.
@@ -232,7 +236,7 @@ class _Gathering:
         self._rows: list[tuple[int | str, bytes]] = []
         self.datatypes: dict[str, str | None] = {}
 
-    def __enter__(self) -> _Gathering:
+    def __enter__(self) -> _GatheredTriples:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -240,7 +244,7 @@ class _Gathering:
         self._path.unlink(missing_ok=True)  # before the snapshot needs the room
 
     def add(self, subject: str, predicate: str, term: Term) -> None:
-        """Keep a triple of a predicate that is read, where it is about an entity, a statement, a value or a page."""
+        """Store a triple whose predicate is read, where its subject is an entity, a statement, a value or a page."""
         if predicate == ABOUT:
             if not (term.kind == "iri" and _SUBJECT.match(term.value)) or subject.startswith(DATA):
                 return
@@ -253,15 +257,15 @@ class _Gathering:
                 return
             subject = ENTITY + subject.removeprefix(DATA)
         if subject != self._subject:  # dumps have the triples of a subject together: one row then
-            self._store()
+            self._close_subject()
             self._subject = subject
         self._facts.append([predicate, *term])
 
-    def _store(self) -> None:
+    def _close_subject(self) -> None:
         subject, facts = self._subject, self._facts
         self._facts = []
         name = subject.removeprefix(ENTITY)
-        number = number_of(name) if name != subject else None
+        number = signed_number(name) if name != subject else None
         if not facts:
             return
         if number is not None or subject.startswith(_NODE):
@@ -275,9 +279,9 @@ class _Gathering:
         self._connection.executemany("INSERT INTO gathered VALUES (?, ?)", self._rows)
         self._rows.clear()
 
-    def about(self) -> Iterator[tuple[str, Facts]]:
+    def facts_by_entity(self) -> Iterator[tuple[str, Facts]]:
         """(entity id, all its facts), by number, properties first, once everything was added."""
-        self._store()
+        self._close_subject()
         self._flush()
         self._connection.execute("CREATE INDEX by_subject ON gathered (about)")
         # Numbers are less than any text.
@@ -285,7 +289,7 @@ class _Gathering:
         for number, group in groupby(rows, key=itemgetter(0)):
             yield id_of(number), [fact for _, stored in group for fact in _predicates_and_terms(orjson.loads(stored))]
 
-    def node(self, name: str) -> Facts:
+    def facts_of_node(self, name: str) -> Facts:
         """The facts of a statement or value node, none where it is unknown."""
         rows = self._connection.execute("SELECT facts FROM gathered WHERE about = ? ORDER BY rowid", (name,))
         return list(dict.fromkeys(fact for (stored,) in rows for fact in _predicates_and_terms(orjson.loads(stored))))

@@ -18,7 +18,7 @@ import orjson
 
 from kg.base.model import ENTITY_ID, PROPERTY_ID, normalise
 from kg.errors import BadAnswerError, ServiceError, SourceError, TimeLimitError
-from kg.reading.entity_json import whole_number
+from kg.reading.entity_json import parse_whole_number
 from kg.reading.rdf_entities import (
     ABOUT,
     ENTITY,
@@ -26,10 +26,10 @@ from kg.reading.rdf_entities import (
     PROPERTY_TYPE,
     SITELINKS,
     VALUE_PARTS,
-    Assembled,
+    AssembledEntity,
     Term,
-    assemble,
-    is_read,
+    assemble_entity,
+    is_read_predicate,
     language_tags,
     property_datatype,
 )
@@ -51,7 +51,7 @@ _BATCH, _NODES = 50, 200  # entities and value nodes per query
 _PROP = NAMESPACES["p"]
 _IRI = re.compile(r"[^\x00-\x20<>\"{}|^`\\]+\Z")  # characters allowed in an IRI of a query
 T = TypeVar("T")
-_Grouped = dict[str, list[tuple[str, Term]]]  # (predicate, object) by subject
+_FactsBySubject = dict[str, list[tuple[str, Term]]]  # (predicate, object) by subject
 
 ENDPOINTS: Mapping[str, str] = {
     # The scholarly graph has what the main one lacks.
@@ -70,17 +70,17 @@ class Endpoint:
 
     def __init__(self, name: str, *, patience: RetryDelays | None = None) -> None:
         try:
-            address = ServiceAddress.parse(ENDPOINTS.get(name, name), known=name in ENDPOINTS)
+            address = ServiceAddress.parse(ENDPOINTS.get(name, name), built_in=name in ENDPOINTS)
         except SourceError as error:
             raise SourceError(f"no SPARQL endpoint: {error}, or one of {', '.join(ENDPOINTS)}") from None
         self.url = address.shown
         self.client = ServiceClient(address, patience or RetryDelays(timeout=_TIMEOUT))
         self._whole = 1  # a result of so many rows was whole: the server's limit is no smaller
 
-    def rows(self, variables: str, pattern: str) -> list[Row]:
-        """The distinct solutions of a pattern for some variables (`?s ?p ?o`), all of them, in no stated order.
+    def select_all(self, variables: str, pattern: str) -> list[Row]:
+        """All distinct solutions of a pattern for some variables (`?s ?p ?o`), in no stated order.
 
-        Raises TimeLimitError where the question is too much for the server, which it may answer in smaller pieces;
+        Raises TimeLimitError where the query is too large for the server, which may answer smaller ones;
         BadAnswerError, QueryError, RateLimitedError or another ServiceError.
         """
         selected = f"SELECT DISTINCT {variables} WHERE {{ {pattern} }}"
@@ -91,7 +91,7 @@ class Endpoint:
         if len(rows) < self._whole:
             return rows
         counted = self.ask(f"SELECT (COUNT(*) AS ?n) WHERE {{ {{ {selected} }} }}")
-        total = whole_number(counted[0]["n"].value, _MOST_ROWS) if counted and "n" in counted[0] else None
+        total = parse_whole_number(counted[0]["n"].value, _MOST_ROWS) if counted and "n" in counted[0] else None
         if total is None:
             raise BadAnswerError(f"{self.url}: a count was asked for and none came")
         if len(rows) < total:
@@ -102,7 +102,7 @@ class Endpoint:
         return rows
 
     def ask(self, query: str) -> list[Row]:
-        """The rows of one SELECT as the server gives them, whole or not. Errors as of `rows`."""
+        """The rows of one SELECT query as the server returns them, perhaps incomplete. Errors as of `select_all`."""
         from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
         prefixes = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in NAMESPACES.items() if f"{name}:" in query)
@@ -112,11 +112,11 @@ class Endpoint:
         body = wrapper._createRequest().data  # SPARQLWrapper has no public way to the body it would send
         assert isinstance(body, bytes)
         asked = dict(parse_qsl(body.decode()))  # the format of the answer by each name that servers know
-        return self.client.patience.repeat(
-            self.url, lambda: self._rows(self.client.ask("POST", ", ".join(_JSON), data=asked))
+        return self.client.patience.call_with_retries(
+            self.url, lambda: self._parse_rows(self.client.request_once("POST", ", ".join(_JSON), data=asked))
         )
 
-    def _rows(self, answer: Answer) -> list[Row]:
+    def _parse_rows(self, answer: Answer) -> list[Row]:
         """The rows of an answer. Raises TryAgain for errors that may pass, other errors for lasting ones."""
         client, url, body = self.client, self.url, answer.body
         status, headers = answer.status, answer.headers
@@ -124,7 +124,7 @@ class Endpoint:
         late = any(sign in text for sign in _LATE)
         if status != 200 and late and not (status in (429, 503) and retry_after(headers) is not None):
             raise TimeLimitError(f"{url} cut the query off ({status}): {client.excerpt(body)}")
-        client.check(answer)
+        client.raise_for_status(answer)
         if headers.get("X-SQL-State", "").strip() not in ("", "00000"):  # Virtuoso's partial answers
             raise TimeLimitError(f"{url} gave part of the answer: {client.address.clean(headers['X-SQL-Message'])}")
         kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
@@ -132,7 +132,7 @@ class Endpoint:
             raise TryAgain(ServiceError(f"{url} answered {kind}, not JSON: {client.excerpt(body)}"))
         try:
             bindings = orjson.loads(body)["results"]["bindings"]
-            return [{name: _term(value) for name, value in row.items()} for row in bindings]
+            return [{name: _parse_term(value) for name, value in row.items()} for row in bindings]
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             if late:
                 raise TimeLimitError(f"{url} ran out of time while it answered") from error
@@ -140,7 +140,7 @@ class Endpoint:
             raise BadAnswerError(f"{url}: the answer is cut off or no SPARQL result: ...{end}") from error
 
 
-def _term(value: Mapping[str, str]) -> Term:
+def _parse_term(value: Mapping[str, str]) -> Term:
     kind = value["type"]
     text = value["value"]
     language, datatype = value.get("xml:lang") or None, value.get("datatype")
@@ -197,32 +197,32 @@ class SPARQLEntities:
                 else:
                     yield entity_id, {**target.data, "redirects": {"from": entity_id, "to": merged[entity_id]}}
 
-    def _fetch_entities(self, ids: Sequence[str]) -> dict[str, Assembled]:
+    def _fetch_entities(self, ids: Sequence[str]) -> dict[str, AssembledEntity]:
         """The entities assembled from the endpoint's triples; a batch that is too large for it is halved."""
-        found: dict[str, Assembled] = {}
+        found: dict[str, AssembledEntity] = {}
         for some, (facts, nodes) in _ask_in_halves(self._read_facts, ids):
             for entity_id in some:
                 of_it = facts.get(entity_id, ())
-                one = assemble(entity_id, of_it, lambda name, of=nodes: of.get(name, ()), self._datatypes)  # type: ignore[misc]
+                one = assemble_entity(entity_id, of_it, lambda name, of=nodes: of.get(name, ()), self._datatypes)  # type: ignore[misc]
                 found[entity_id] = one
                 self.truthy |= one.truthy
         return found
 
-    def _read_facts(self, ids: Sequence[str]) -> tuple[_Grouped, _Grouped]:
+    def _read_facts(self, ids: Sequence[str]) -> tuple[_FactsBySubject, _FactsBySubject]:
         """The facts of entities by id, and of their statement and value nodes by name."""
-        ask, subjects = self._endpoint.rows, _iris(ids)
+        ask, subjects = self._endpoint.select_all, _prefixed_names(ids)
         direct = f'STRSTARTS(STR(?p), "{_PROP}{"P" if self.has_statements else "direct/P"}")'
         plain = f"{_TERMS}, owl:sameAs, rdf:type, wikibase:propertyType, wikibase:sitelinks, {_ORDERS}"
         about = f"VALUES ?s {{ {subjects} }} ?s ?p ?o . FILTER(?p IN ({plain}) || {direct}) {self._filter}"
         facts = {name.removeprefix(ENTITY): pairs for name, pairs in _group_by_subject(ask("?s ?p ?o", about)).items()}
-        nodes: _Grouped = {}
+        nodes: _FactsBySubject = {}
         if self.has_statements:
             held = (
                 f'VALUES ?e {{ {subjects} }} ?e ?claim ?s . FILTER(STRSTARTS(STR(?claim), "{_PROP}P")) ?s ?p ?o .'
                 f" FILTER(?p IN (rdf:type, wikibase:rank, wikibase:propertyType, {_ORDERS})"
                 f' || STRSTARTS(STR(?p), "{_PROP}"))'
             )
-            nodes = _group_by_subject(row for row in ask("?s ?p ?o", held) if is_read(row["p"].value))
+            nodes = _group_by_subject(row for row in ask("?s ?p ?o", held) if is_read_predicate(row["p"].value))
             full = (NAMESPACES["psv"], NAMESPACES["pqv"])
             pairs = chain.from_iterable(nodes.values())
             values = sorted(
@@ -234,7 +234,7 @@ class SPARQLEntities:
                 nodes |= _group_by_subject(ask("?s ?p ?o", of_values))
         uncounted = [name for name, pairs in facts.items() if SITELINKS not in dict(pairs)]
         if uncounted:  # there are as many sitelinks as pages about it
-            pages = f"VALUES ?s {{ {_iris(uncounted)} }} ?o schema:about ?s ; schema:isPartOf ?wiki"
+            pages = f"VALUES ?s {{ {_prefixed_names(uncounted)} }} ?o schema:about ?s ; schema:isPartOf ?wiki"
             for row in ask("?s ?o", pages):
                 facts[row["s"].value.removeprefix(ENTITY)].append((ABOUT, row["o"]))
         self._learn_datatypes(chain(chain.from_iterable(facts.values()), chain.from_iterable(nodes.values())))
@@ -244,39 +244,39 @@ class SPARQLEntities:
         used = {predicate.rpartition("/")[2] for predicate, _ in facts if predicate.startswith(_PROP)}
         lacking = sorted(prop for prop in used - self._datatypes.keys() if PROPERTY_ID.match(prop))
         if lacking:
-            types = f"VALUES ?s {{ {_iris(lacking)} }} ?s wikibase:propertyType ?o"
+            types = f"VALUES ?s {{ {_prefixed_names(lacking)} }} ?s wikibase:propertyType ?o"
             self._datatypes |= dict.fromkeys(lacking)
-            for row in self._endpoint.rows("?s ?o", types):
+            for row in self._endpoint.select_all("?s ?o", types):
                 self._datatypes[row["s"].value.removeprefix(ENTITY)] = property_datatype([(PROPERTY_TYPE, row["o"])])
 
-    def instances(self, classes: Iterable[str]) -> list[str]:
-        """The entities with a P31 value that is one of some classes or below one by P279, deprecated ones left out."""
+    def transitive_instances(self, classes: Iterable[str]) -> list[str]:
+        """The instances of the classes and of all classes below them, sorted, without deprecated statements."""
         below = set(classes)
         layer = sorted(below)
         while layer:
-            new = set(self._subjects("P279", layer)) - below
+            new = set(self._subjects_with_value("P279", layer)) - below
             below |= new
             layer = sorted(new)
-        return sorted(set(self._subjects("P31", sorted(below))))
+        return sorted(set(self._subjects_with_value("P31", sorted(below))))
 
-    def _subjects(self, prop: str, targets: Sequence[str]) -> Iterator[str]:
+    def _subjects_with_value(self, prop: str, targets: Sequence[str]) -> Iterator[str]:
         if self.has_statements:
             stated = "?s p:{0} ?node . ?node ps:{0} ?o ; wikibase:rank ?rank . FILTER(?rank != wikibase:DeprecatedRank)"
         else:
             stated = "?s wdt:{0} ?o"
 
-        def ask(some: Sequence[str]) -> list[Row]:
-            return self._endpoint.rows("?s", f"VALUES ?o {{ {_iris(some)} }} {stated.format(prop)}")
+        def query_subjects(some: Sequence[str]) -> list[Row]:
+            return self._endpoint.select_all("?s", f"VALUES ?o {{ {_prefixed_names(some)} }} {stated.format(prop)}")
 
         for part in _in_batches(targets):
-            for _, rows in _ask_in_halves(ask, part):
+            for _, rows in _ask_in_halves(query_subjects, part):
                 yield from filter(ENTITY_ID.match, (row["s"].value.removeprefix(ENTITY) for row in rows))
 
-    def named(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
-        """The entities with a label or alias that is one of some names, in some languages.
+    def ids_by_name(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
+        """The ids of the entities with one of the names as a label or alias in one of the languages, sorted.
 
-        Endpoints compare letter by letter, and the dump as `kg.base.model.normalise` does: each name is asked for in
-        the spellings that are usual in labels. Names that nothing is found by are put into `not_found`.
+        Endpoints compare letters exactly, while a dump is searched by `kg.base.model.normalise`: each name is queried
+        in the spellings that are usual in labels. Names without an entity are added to `not_found`.
         """
         ids: set[str] = set()
         found: set[str] = set()
@@ -286,7 +286,7 @@ class SPARQLEntities:
         for some in _in_batches(spellings, max(1, _NODES // len(tags))):
             # A string of JSON is one of SPARQL.
             literals = " ".join(f"{orjson.dumps(name).decode()}@{tag}" for name in some for tag in tags)
-            rows = self._endpoint.rows(
+            rows = self._endpoint.select_all(
                 "?s ?o", f"VALUES ?o {{ {literals} }} {{ ?s rdfs:label ?o }} UNION {{ ?s skos:altLabel ?o }}"
             )
             for row in rows:
@@ -298,14 +298,14 @@ class SPARQLEntities:
         return sorted(ids)
 
 
-def _group_by_subject(rows: Iterable[Row]) -> _Grouped:
-    grouped: _Grouped = {}
+def _group_by_subject(rows: Iterable[Row]) -> _FactsBySubject:
+    grouped: _FactsBySubject = {}
     for row in rows:
         grouped.setdefault(row["s"].value, []).append((row["p"].value, row["o"]))
     return grouped
 
 
-def _iris(ids: Iterable[str]) -> str:
+def _prefixed_names(ids: Iterable[str]) -> str:
     return " ".join(f"wd:{entity_id}" for entity_id in ids)
 
 
@@ -315,7 +315,7 @@ def _in_batches(names: Sequence[str], size: int = _NODES) -> Iterator[Sequence[s
 
 
 def _ask_in_halves(ask: Callable[[Sequence[str]], T], names: Sequence[str]) -> Iterator[tuple[Sequence[str], T]]:
-    """(some of the names, the answer on these): all at once, or in halves where that takes too long."""
+    """(some of the names, the answer for these): for all names at once, or for halves where that takes too long."""
     if not names:
         return
     try:
@@ -331,7 +331,7 @@ def _ask_in_halves(ask: Callable[[Sequence[str]], T], names: Sequence[str]) -> I
 
 
 def _case_variants(name: str) -> set[str]:
-    """How labels may write a name: as it is, small, with capitals at the beginning or of all words; both quotes."""
+    """The usual spellings of a name: as given, in lower case, the first or every word capitalised; both apostrophes."""
     text = " ".join(name.split())
     cased = {text, text.lower(), text[:1].lower() + text[1:], text[:1].upper() + text[1:]}
     cased |= {" ".join(word[:1].upper() + word[1:] for word in one.split(" ")) for one in (text, text.lower())}

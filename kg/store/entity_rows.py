@@ -25,7 +25,7 @@ from kg.base.model import (
     TimeValue,
     Value,
     id_of,
-    number_of,
+    signed_number,
 )
 from kg.store import schema
 from kg.store.protocol import NameMatch
@@ -68,7 +68,7 @@ def record_of(entity: Entity, number: int) -> Record:
                 kind,
                 json_text(value) if type(value) is list else value,
                 json_text(qualifiers) if qualifiers else None,
-                stored_name(statement.id, entity.id),
+                short_statement_id(statement.id, entity.id),
                 DATATYPE_CODES.get(datatype, datatype) if datatype is not None else None,
             )
         )
@@ -82,7 +82,7 @@ def json_text(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def stored_name(name: str, subject: str) -> str | bytes:
+def short_statement_id(name: str, subject: str) -> str | bytes:
     """A statement's id as it is stored; see `kg.store.schema`."""
     prefix = len(subject) + 1
     if name[:prefix] == subject + "$":
@@ -92,8 +92,8 @@ def stored_name(name: str, subject: str) -> str | bytes:
     return "=" + name if name[:1] in ("$", "=") else name  # else it would read as one of the short forms
 
 
-def whole_id(subject: str, stored: bytes | str) -> str:
-    """The inverse of `stored_name`."""
+def full_statement_id(subject: str, stored: bytes | str) -> str:
+    """The inverse of `short_statement_id`."""
     if isinstance(stored, bytes):
         digits = stored.hex().upper()
         return f"{subject}${digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
@@ -111,7 +111,7 @@ def _encode_snak(snak: Snak | Statement) -> tuple[int, Any]:
 def encode_value(value: Value) -> tuple[int, Any]:
     """The columns type and value of a value; a list is to be stored as JSON."""
     if isinstance(value, EntityValue):
-        number = number_of(value.id)
+        number = signed_number(value.id)
         return (schema.ENTITY, number) if number is not None else (schema.OTHER_ENTITY, value.id)
     if isinstance(value, TextValue):
         if value.language is None:
@@ -133,7 +133,7 @@ def _property_id(number: int) -> str:
 
 
 @lru_cache(maxsize=100_000)
-def _target(number: int) -> EntityValue:
+def _entity_value(number: int) -> EntityValue:
     """A reference to an entity: the same object wherever it repeats."""
     return EntityValue(id=id_of(number))
 
@@ -152,7 +152,7 @@ def decode_statement(
     if kind > schema.OTHER_ENTITY and kind != schema.STRING:
         value = orjson.loads(value)
     return Statement(
-        id=whole_id(subject, name),
+        id=full_statement_id(subject, name),
         subject=subject,
         property=_property_id(prop),
         rank=_RANKS[rank],
@@ -172,7 +172,7 @@ def _decode_qualifiers(text: str) -> tuple[Snak, ...]:
 
 def _decode_value(kind: int, value: Any) -> Value | None:
     if kind == schema.ENTITY:
-        return _target(value)
+        return _entity_value(value)
     if kind == schema.STRING:
         return TextValue(text=value)
     if kind == schema.TIME:
@@ -207,17 +207,17 @@ def entity_of(record: Sequence[Any]) -> Entity:
     worded = ((kind, language, text) for _, language, kind, _, text in zip(*[iter(terms)] * 5, strict=True))
     rows = zip(*[iter(statements)] * 9, strict=True)
     stated = (decode_statement(subject, prop, *columns) for _, prop, _, *columns in rows)
-    return entity_with(subject, sitelinks, datatype, worded, stated)
+    return entity_from_parts(subject, sitelinks, datatype, worded, stated)
 
 
-def entity_with(
+def entity_from_parts(
     subject: str,
     sitelinks: int,
     datatype: str | None,
     terms: Iterable[tuple[int, str, str]],
     statements: Iterable[Statement],
 ) -> Entity:
-    """An entity of (kind, language, text) of its terms, where aliases are in their order, and its statements."""
+    """An entity from its terms (kind, language, text; aliases in their order) and its statements."""
     texts: dict[int, dict[str, str]] = {schema.LABEL: {}, schema.DESCRIPTION: {}}
     aliases: dict[str, list[str]] = {}
     for kind, language, text in terms:
@@ -259,8 +259,8 @@ class RowGroups:
         self._groups = groupby(rows, key=itemgetter(column))
         self.following = next(self._groups, None)
 
-    def of(self, key: int | str) -> list[Any]:
-        """The rows of a key, asked for in the order of the rows; none where there are none."""
+    def take_rows_of(self, key: int | str) -> list[Any]:
+        """The rows of a key, or [] where it has none. Keys must be asked for in the order of the rows."""
         if self.following is None or self.following[0] != key:
             return []
         found = list(self.following[1])

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from kg.base.model import Entity, normalise_anew, required_number
+from kg.base.model import Entity, normalise_uncached, required_signed_number
 from kg.store import schema
 from kg.store.entity_rows import Record, RowGroups, record_of
 
@@ -50,19 +50,19 @@ _COUNTS: Mapping[str, Mapping[str, str]] = {  # grouped by table, so that each i
 }
 
 
-def digest_of(record: bytes) -> int:
-    """The share of an entity by its record (`kg.store.entity_rows.Record`) as MessagePack."""
+def record_digest(record: bytes) -> int:
+    """The SHA-256, as a number, of an entity's record (`kg.store.entity_rows.Record`) as MessagePack."""
     return int.from_bytes(hashlib.sha256(record).digest(), "big")
 
 
-def digest_bytes(digests: int) -> bytes:
-    """A sum of digests, modulo 2^256."""
+def digest_sum_bytes(digests: int) -> bytes:
+    """A sum of digests modulo 2^256, as 32 bytes."""
     return (digests % (1 << 8 * _SIZE)).to_bytes(_SIZE, "big")
 
 
-def entities_digest(connection: sqlite3.Connection, number: int | None = None) -> int:
-    """The sum over all entities in the file, or the digest of one."""
-    return sum(digest_of(_encode(record)) for record in _records(connection, number))
+def entity_digest_sum(connection: sqlite3.Connection, only_number: int | None = None) -> int:
+    """The sum of the digests of all entities in the file, or the digest of the entity `only_number`."""
+    return sum(record_digest(_encode(record)) for record in _records(connection, only_number))
 
 
 def content_hash(connection: sqlite3.Connection, digest: int | None = None) -> str:
@@ -71,9 +71,9 @@ def content_hash(connection: sqlite3.Connection, digest: int | None = None) -> s
     `digest`: the sum over the entities where it is known.
     """
     if digest is None:
-        digest = entities_digest(connection)
+        digest = entity_digest_sum(connection)
     whole = hashlib.sha256(f"schema {schema.SCHEMA_VERSION}\n".encode())
-    whole.update(digest_bytes(digest))
+    whole.update(digest_sum_bytes(digest))
     for table, query in _COUNTED.items():
         whole.update(f"{table}\n".encode())
         rows = connection.execute(query)
@@ -82,8 +82,8 @@ def content_hash(connection: sqlite3.Connection, digest: int | None = None) -> s
     return whole.hexdigest()
 
 
-def _records(connection: sqlite3.Connection, number: int | None) -> Iterator[tuple[Any, ...]]:
-    where = "" if number is None else f" WHERE {{column}} = {number:d}"
+def _records(connection: sqlite3.Connection, only_number: int | None) -> Iterator[tuple[Any, ...]]:
+    where = "" if only_number is None else f" WHERE {{column}} = {only_number:d}"
     terms = RowGroups(
         connection.execute(
             f"SELECT entity, language, kind, ordinal, text FROM term{where.format(column='entity')}"
@@ -98,34 +98,34 @@ def _records(connection: sqlite3.Connection, number: int | None) -> Iterator[tup
     )
     query = f"SELECT id, sitelinks, datatype FROM entity{where.format(column='id')} ORDER BY id"
     for entity, sitelinks, datatype in connection.execute(query):
-        flat = [list(chain.from_iterable(rows.of(entity))) for rows in (terms, statements)]
+        flat = [list(chain.from_iterable(rows.take_rows_of(entity))) for rows in (terms, statements)]
         yield entity, sitelinks, datatype, *flat
 
 
 # The tables of a snapshot file.
 
 
-def prepare(connection: sqlite3.Connection, *, journal: str = "OFF") -> None:
-    """Make the tables in an empty file and begin to write.
+def create_tables(connection: sqlite3.Connection, *, journal: str = "OFF") -> None:
+    """Create the tables in an empty file and begin a transaction.
 
-    Without a journal nothing is kept for a crash: who builds so renames when all is done.
+    Without a journal a crash leaves a broken file: such callers write under a temporary name and rename.
     """
     for setting in (f"application_id = {schema.APPLICATION_ID}", f"user_version = {schema.SCHEMA_VERSION}"):
         connection.execute(f"PRAGMA main.{setting}")
-    hasten(connection, journal=journal)
+    configure_large_writes(connection, journal=journal)
     connection.executescript(schema.TABLES)
     connection.execute("BEGIN")
     connection.executemany("INSERT INTO code VALUES (?, ?, ?)", schema.CODES)
 
 
-def layout() -> str:
-    """The fingerprint of the file layout: the schema's version and its text."""
+def layout_fingerprint() -> str:
+    """A hash of the schema version and the table definitions."""
     text = f"{schema.SCHEMA_VERSION} {schema.TABLES} {schema.INDEX}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def hasten(connection: sqlite3.Connection, *, journal: str, database: str = "main") -> None:
-    """Settings for large writes; without a journal also without waits for the disk.
+def configure_large_writes(connection: sqlite3.Connection, *, journal: str, database: str = "main") -> None:
+    """Set SQLite's options for large writes; without a journal it does not wait for the disk either.
 
     Names and indexes are sorted next to the file, not in /var/tmp, which may be small. (This setting is for the whole
     process; SQLite ignores a folder that no longer exists.)
@@ -142,24 +142,24 @@ def hasten(connection: sqlite3.Connection, *, journal: str, database: str = "mai
         connection.execute(f"PRAGMA {database}.{setting}")
 
 
-def write(connection: sqlite3.Connection, entities: Iterable[Entity]) -> int:
-    """Put entities in and return how many were given; the last of the same id stays."""
+def write_entities(connection: sqlite3.Connection, entities: Iterable[Entity]) -> int:
+    """Write entities and return how many were given; of several with one id the last is kept."""
     count = 0
     source = iter(entities)
     while batch := list(islice(source, _BATCH)):
         count += len(batch)
-        last = {required_number(entity.id): entity for entity in batch}
+        last = {required_signed_number(entity.id): entity for entity in batch}
         known = connection.execute(
             "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?))",
             (orjson.dumps(list(last)).decode(),),
         ).fetchall()
-        remove(connection, [number for (number,) in known])  # terms and statements that the new one lacks go too
-        insert(connection, [record_of(entity, number) for number, entity in last.items()])
+        remove_entities(connection, [number for (number,) in known])  # with terms that the new one lacks
+        insert_records(connection, [record_of(entity, number) for number, entity in last.items()])
     return count
 
 
-def insert(connection: sqlite3.Connection, records: Sequence[Record]) -> None:
-    """Put in entities that are not there, by their rows."""
+def insert_records(connection: sqlite3.Connection, records: Sequence[Record]) -> None:
+    """Insert entities that the file does not contain, given as records."""
     connection.executemany("INSERT INTO entity VALUES (?, ?, ?)", [record[:3] for record in records])
     insert_flat(connection, "term", "(?, ?, ?, ?, ?)", chain.from_iterable(record[3] for record in records))
     flat = list(chain.from_iterable(record[4] for record in records))
@@ -170,7 +170,7 @@ def insert(connection: sqlite3.Connection, records: Sequence[Record]) -> None:
 
 
 def insert_flat(connection: sqlite3.Connection, table: str, row: str, columns: Iterable[Any]) -> None:
-    """Put rows into a table, given all columns of all rows in one; several rows a call are a third faster."""
+    """Insert rows, given as one sequence of columns, several per call (a third faster); `row` is the SQL of one."""
     flat = list(columns)
     width = row.count("?")
     step = _ROWS * width
@@ -183,22 +183,22 @@ def insert_flat(connection: sqlite3.Connection, table: str, row: str, columns: I
     )
 
 
-def remove(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
-    """Take entities out; those that are not there are passed over."""
+def remove_entities(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Delete entities; numbers that the file does not contain are ignored."""
     rows = [(number,) for number in numbers]
     for table, column in (("entity", "id"), ("term", "entity"), ("statement", "subject")):
         connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", rows)
 
 
-def redirect(connection: sqlite3.Connection, merged: Mapping[str, str]) -> None:
+def record_redirects(connection: sqlite3.Connection, merged: Mapping[str, str]) -> None:
     """Record ids that were merged into others."""
     connection.executemany(
         "INSERT OR REPLACE INTO redirect VALUES (?, ?)",
-        ((required_number(source), required_number(target)) for source, target in merged.items()),
+        ((required_signed_number(source), required_signed_number(target)) for source, target in merged.items()),
     )
 
 
-def seal(
+def finish_snapshot(
     connection: sqlite3.Connection,
     manifest: Mapping[str, Any],
     other_values: Iterable[tuple[int, int, int]],
@@ -218,7 +218,7 @@ def seal(
     here = "(SELECT id FROM entity)"
     run(f"DELETE FROM redirect WHERE source IN {here} OR target NOT IN {here}")
     # Names seldom repeat here, so the cache of `normalise` would only take memory.
-    connection.create_function("normalise", 1, normalise_anew, deterministic=True)
+    connection.create_function("normalise", 1, normalise_uncached, deterministic=True)
     run(
         "INSERT INTO name SELECT normalise(text) AS key, language, kind, entity, ordinal FROM term"
         f" WHERE kind <> {schema.DESCRIPTION} ORDER BY key, language, kind, entity, ordinal"
@@ -247,7 +247,7 @@ def seal(
     sealed: dict[str, Any] = {
         **manifest,
         "schema_version": schema.SCHEMA_VERSION,
-        "counts": counts(connection),
+        "counts": content_counts(connection),
         "snapshot_id": content_hash(connection, digest),
     }
     connection.executemany(
@@ -259,12 +259,12 @@ def seal(
     return sealed
 
 
-def manifest(connection: sqlite3.Connection) -> dict[str, Any]:
+def read_manifest(connection: sqlite3.Connection) -> dict[str, Any]:
     """The manifest of a finished snapshot."""
     return {key: orjson.loads(value) for key, value in connection.execute("SELECT key, value FROM manifest")}
 
 
-def counts(connection: sqlite3.Connection) -> dict[str, int]:
+def content_counts(connection: sqlite3.Connection) -> dict[str, int]:
     """Counts of the file's current content: entities, statements by rank, qualifiers, terms, redirects."""
     count_of: dict[str, int] = {}
     for table, columns in _COUNTS.items():

@@ -45,7 +45,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from kg.base.model import Entity, Statement, id_of, normalise, number_of
+from kg.base.model import Entity, Statement, id_of, normalise, signed_number
 from kg.errors import (
     DamagedMirrorError,
     MirrorAccessError,
@@ -55,7 +55,7 @@ from kg.errors import (
     WebAddressError,
 )
 from kg.store import schema
-from kg.store.entity_rows import RANK_CODES, decode_statement, entity_with, matches_in_order
+from kg.store.entity_rows import RANK_CODES, decode_statement, entity_from_parts, matches_in_order
 from kg.store.protocol import NameMatch
 from kg.web.addresses import without_secrets
 
@@ -163,8 +163,8 @@ class Neo4jClient:
         ):
             return session.execute_write(work)  # reads too: others of a cluster may lag behind the leader
 
-    def check(self) -> None:
-        """Raise MirrorError unless a server answers and is new enough. Waits for none that is not there."""
+    def check_server(self) -> None:
+        """Raise MirrorError unless a server answers and is new enough; does not wait for a server that is down."""
         with self._converting_errors(self._query_seconds):
             version = self._driver.get_server_info().agent
         found = tuple(int(part) for part in re.findall(r"\d+", version.partition("/")[2])[:2])
@@ -228,7 +228,7 @@ _ROWS = (
 )
 
 
-def read_entity(
+def decode_entity(
     number: int,
     sitelinks: int,
     datatype: str | None,
@@ -266,7 +266,7 @@ def read_entity(
         if name in TERMS and language:
             texts = orjson.loads(text) if name == "aliases" else [text]
             worded += [(TERMS[name], language, one) for one in texts]
-    return entity_with(subject, sitelinks, datatype, worded, (statement for _, _, statement in stated))
+    return entity_from_parts(subject, sitelinks, datatype, worded, (statement for _, _, statement in stated))
 
 
 class Neo4jStore:
@@ -294,7 +294,7 @@ class Neo4jStore:
         """
         client = Neo4jClient(Address.parse(address), query_seconds=query_seconds, patience=patience)
         try:
-            client.check()
+            client.check_server()
             marker = read_marker(client)
             if marker is None:
                 raise MirrorError(f"{client.address} holds no snapshot; put one there with 'granola snapshot push'")
@@ -316,7 +316,7 @@ class Neo4jStore:
         properties: Collection[str] | None = None,
     ) -> dict[str, Entity]:
         """See `Store.entities`."""
-        types = None if properties is None else [p for p in properties if (number_of(p) or 0) < 0]
+        types = None if properties is None else [p for p in properties if (signed_number(p) or 0) < 0]
         keys = [f"{kind}_{language}" for language in languages or () for kind in TERMS]
         stated = types is None or bool(types)
         query = (
@@ -328,20 +328,20 @@ class Neo4jStore:
             + (", properties(n)]" if languages is None else ", [key IN $keys | n[key]]]")
         )
         entities: dict[str, Entity] = {}
-        valid_ids = [entity_id for entity_id in dict.fromkeys(ids) if number_of(entity_id) is not None]
+        valid_ids = [entity_id for entity_id in dict.fromkeys(ids) if signed_number(entity_id) is not None]
         for chunk in _chunks(valid_ids):
             for row in self._read(query, ids=chunk, types=types, keys=keys):
                 entity_id, number, sitelinks, datatype, literals, related, terms = row
                 if languages is not None:
                     terms = {key: text for key, text in zip(keys, terms, strict=True) if text is not None}
                 with self._converting_decode_errors(entity_id):
-                    entities[entity_id] = read_entity(number, sitelinks, datatype, literals, related, terms, types)
+                    entities[entity_id] = decode_entity(number, sitelinks, datatype, literals, related, terms, types)
         return {entity_id: entities[entity_id] for entity_id in ids if entity_id in entities}
 
     def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
         """See `Store.find`."""
         keys = {name: key for name in names if (key := normalise(name))}
-        stored = {key: stored_key(key) for key in keys.values()}
+        stored = {key: name_index_key(key) for key in keys.values()}
         query = "UNWIND $keys AS key MATCH (n:Name {key: key}) RETURN [key, n.carriers]"
         carriers: dict[str, str] = {}
         for chunk in _chunks(list(stored.values())):
@@ -400,7 +400,7 @@ class Neo4jStore:
 
     def values_of(self, prop: str, *, limit: int | None = None) -> list[tuple[str, int]]:
         """See `Store.values_of`."""
-        if (number_of(prop) or 0) >= 0:
+        if (signed_number(prop) or 0) >= 0:
             return []
         blocks = _ALL if limit is None else -(-limit // VALUES_A_BLOCK)
         rows = self._read(
@@ -482,8 +482,8 @@ def read_marker(client: Neo4jClient) -> dict[str, Any] | None:
 
 
 def _distinct_valid_pairs(pairs: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Those that can be known, each once."""
-    return [pair for pair in dict.fromkeys(pairs) if (number_of(pair[0]) or 0) < 0 and number_of(pair[1]) is not None]
+    """The pairs of a property id and an entity id, without repeats; other pairs are dropped."""
+    return [(p, t) for p, t in dict.fromkeys(pairs) if (signed_number(p) or 0) < 0 and signed_number(t) is not None]
 
 
 def _chunks(items: list[T]) -> Iterator[list[T]]:
@@ -491,7 +491,7 @@ def _chunks(items: list[T]) -> Iterator[list[T]]:
         yield items[at : at + _CHUNK]
 
 
-def stored_key(name: str) -> str:
+def name_index_key(name: str) -> str:
     """The form of a normalised name in the index: itself, or its hash where it is very long."""
     data = name.encode()
     # A normalised name has no control character, so no name looks like a hash.

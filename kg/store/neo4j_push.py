@@ -26,9 +26,9 @@ import orjson
 from kg.base.model import id_of
 from kg.errors import MirrorError
 from kg.store import schema
-from kg.store.entity_rows import RowGroups, json_text, whole_id
-from kg.store.neo4j import MODEL, VALUES_A_BLOCK, Address, Neo4jClient, default_datatype, read_marker, stored_key
-from kg.store.sqlite import SQLiteStore, read_only
+from kg.store.entity_rows import RowGroups, full_statement_id, json_text
+from kg.store.neo4j import MODEL, VALUES_A_BLOCK, Address, Neo4jClient, default_datatype, name_index_key, read_marker
+from kg.store.sqlite import SQLiteStore, read_only_connection
 
 _BEGIN = -(1 << 62)  # below all entity numbers; those of properties are negative
 _START, _END = 580, 582  # P580 start time, P582 end time
@@ -44,7 +44,7 @@ SCHEMA = (
     "CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE",
     "CREATE CONSTRAINT name_key IF NOT EXISTS FOR (n:Name) REQUIRE n.key IS UNIQUE",
     "CREATE CONSTRAINT redirect_id IF NOT EXISTS FOR (n:Redirect) REQUIRE n.id IS UNIQUE",
-    "CREATE INDEX entity_number IF NOT EXISTS FOR (n:Entity) ON (n.number)",
+    "CREATE INDEX number_within_kind IF NOT EXISTS FOR (n:Entity) ON (n.number)",
     "CREATE INDEX value_list IF NOT EXISTS FOR (n:ValueList) ON (n.property)",
 )
 _MOVE = (
@@ -67,7 +67,7 @@ class RowPiece:
     count: int = 1  # nodes, or relationships
 
 
-def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
+def entity_pieces(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
     """Entity nodes as property maps, by number, properties first."""
     begin = (_BEGIN if after is None else after,)
     terms = RowGroups(
@@ -94,25 +94,25 @@ def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterat
         node: dict[str, Any] = {"id": id_of(number), "number": number, "sitelinks": sitelinks}
         if datatype is not None:
             node["datatype"] = datatype
-        node |= _term_properties(terms.of(number))
+        node |= _term_properties(terms.take_rows_of(number))
         stated: dict[str, list[Any]] = {}
-        for _, prop, ordinal, rank, kind, value, qualifiers, name, about in literals.of(number):
-            text = whole_id("", name) if isinstance(name, bytes) else name
+        for _, prop, ordinal, rank, kind, value, qualifiers, name, about in literals.take_rows_of(number):
+            text = full_statement_id("", name) if isinstance(name, bytes) else name
             stated.setdefault(f"P{prop}", []).append([ordinal, rank, kind, value, qualifiers, text, about])
         if stated:
             node["statements"] = json_text(stated)
-        if rows := counts.of(number):
+        if rows := counts.take_rows_of(number):
             node["value_counts"] = json_text({f"P{prop}": count for _, prop, count in rows})
         yield RowPiece(key=number, rows=[node])
 
 
-def numbered(query: str, connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
-    """[number, id, further ids], by number, of a query for the numbers after a given one."""
+def id_pieces(query: str, connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
+    """Rows [number, id, further ids], by number; the query selects the numbers greater than its parameter."""
     for row in connection.execute(query, (_BEGIN if after is None else after,)):
         yield RowPiece(key=row[0], rows=[[row[0], *map(id_of, row)]])
 
 
-def names(connection: sqlite3.Connection, after: str | None = None) -> Iterator[RowPiece]:
+def name_pieces(connection: sqlite3.Connection, after: str | None = None) -> Iterator[RowPiece]:
     """Name nodes: [key, carriers], in binary order of the keys."""
     rows = connection.execute(
         f"SELECT name.key, name.entity, name.kind, name.language, term.text FROM name {schema.WITH_TERM}"
@@ -120,10 +120,10 @@ def names(connection: sqlite3.Connection, after: str | None = None) -> Iterator[
         (after or "",),
     )
     for key, group in groupby(rows, key=itemgetter(0)):
-        yield RowPiece(key=key, rows=[[stored_key(key), json_text([list(row[1:]) for row in group])]])
+        yield RowPiece(key=key, rows=[[name_index_key(key), json_text([list(row[1:]) for row in group])]])
 
 
-def value_lists(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
+def value_list_pieces(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
     """ValueList nodes: [property, block, targets, entities], in that order; the key is how many there are."""
     rows = connection.execute(
         "SELECT property, target, entities FROM value_count ORDER BY property, entities DESC, target < 0, abs(target)"
@@ -139,7 +139,7 @@ def value_lists(connection: sqlite3.Connection, after: int | None = None) -> Ite
             block += 1
 
 
-def relationships(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
+def relationship_pieces(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
     """Statements whose value is an item or a property: [subject, [[target, type, properties], ...]] a subject."""
     rows = connection.execute(
         "SELECT subject, property, ordinal, rank, value, qualifiers, id, datatype FROM statement"
@@ -150,7 +150,7 @@ def relationships(connection: sqlite3.Connection, after: int | None = None) -> I
         name = id_of(subject)
         stated: list[list[Any]] = []
         for _, prop, ordinal, rank, value, qualifiers, statement_id, datatype in group:
-            properties = {"id": whole_id(name, statement_id), "rank": schema.RANKS[rank], "ordinal": ordinal}
+            properties = {"id": full_statement_id(name, statement_id), "rank": schema.RANKS[rank], "ordinal": ordinal}
             if qualifiers is not None:
                 properties["qualifiers"] = qualifiers
                 properties |= _start_and_end(qualifiers)
@@ -161,7 +161,7 @@ def relationships(connection: sqlite3.Connection, after: int | None = None) -> I
         yield RowPiece(key=subject, rows=[[name, stated]], count=len(stated))
 
 
-def batches(pieces: Iterable[RowPiece], *, rows: int) -> Iterator[RowPiece]:
+def combine_into_batches(pieces: Iterable[RowPiece], *, rows: int) -> Iterator[RowPiece]:
     """Pieces put together until `rows` things or BATCH_SIZE bytes are reached, in order, never split."""
     held: list[Any] = []
     weight = count = 0
@@ -207,63 +207,63 @@ class _Phase:
     rows: Callable[[sqlite3.Connection, Any], Iterator[RowPiece]]
     write: str
     count: str  # how many there should be, from the snapshot file
-    held: str  # how many there are, from the server
+    server_count: str  # how many there are, from the server
 
 
 _PHASES = (
     _Phase(
         name="entities",
-        rows=entities,
+        rows=entity_pieces,
         write="CREATE (n:Entity) SET n = row",
         count="SELECT count(*) FROM entity",
-        held="RETURN COUNT { (n:Entity) } - COUNT { (n:Missing) }",
+        server_count="RETURN COUNT { (n:Entity) } - COUNT { (n:Missing) }",
     ),
     _Phase(
         name="missing",
         rows=partial(
-            numbered,
+            id_pieces,
             f"SELECT DISTINCT value FROM statement WHERE type = {schema.ENTITY} AND value > ?"
             " AND value NOT IN (SELECT id FROM entity) ORDER BY value",
         ),
         write="CREATE (:Entity:Missing {id: row[1], number: row[0]})",
         count="SELECT count(DISTINCT value) FROM statement WHERE type = 2 AND value NOT IN (SELECT id FROM entity)",
-        held="MATCH (n:Missing) RETURN count(n)",
+        server_count="MATCH (n:Missing) RETURN count(n)",
     ),
     _Phase(
         name="names",
-        rows=names,
+        rows=name_pieces,
         write="CREATE (:Name {key: row[0], carriers: row[1]})",
         count="SELECT count(DISTINCT key) FROM name",
-        held="MATCH (n:Name) RETURN count(n)",
+        server_count="MATCH (n:Name) RETURN count(n)",
     ),
     _Phase(
         name="redirects",
-        rows=partial(numbered, "SELECT source, target FROM redirect WHERE source > ? ORDER BY source"),
+        rows=partial(id_pieces, "SELECT source, target FROM redirect WHERE source > ? ORDER BY source"),
         write="CREATE (:Redirect {id: row[1], target: row[2]})",
         count="SELECT count(*) FROM redirect",
-        held="MATCH (n:Redirect) RETURN count(n)",
+        server_count="MATCH (n:Redirect) RETURN count(n)",
     ),
     _Phase(
         name="value lists",
-        rows=value_lists,
+        rows=value_list_pieces,
         write="CREATE (:ValueList {property: row[0], block: row[1], targets: row[2], entities: row[3]})",
         count=(
             f"SELECT coalesce(sum((n + {VALUES_A_BLOCK - 1}) / {VALUES_A_BLOCK}), 0)"
             " FROM (SELECT count(*) AS n FROM value_count GROUP BY property)"
         ),
-        held="MATCH (n:ValueList) RETURN count(n)",
+        server_count="MATCH (n:ValueList) RETURN count(n)",
     ),
     _Phase(
         name="relationships",
-        rows=relationships,
+        rows=relationship_pieces,
         write=_RELATIONSHIP,
         count="SELECT count(*) FROM statement WHERE type = 2",
-        held="MATCH (:Entity)-[r]->() RETURN count(r)",
+        server_count="MATCH (:Entity)-[r]->() RETURN count(r)",
     ),
 )
 
 
-Tell = Callable[[str, int, int], None]  # phase, things of it written by this push, and how many it has in all
+PushProgress = Callable[[str, int, int], None]  # phase, things of it written by this push, and how many it has in all
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -283,7 +283,7 @@ def push(
     batch: int = BATCH,
     replace: bool = False,
     patience: float = PATIENCE_SECONDS,
-    progress: Tell | None = None,
+    progress: PushProgress | None = None,
 ) -> Pushed:
     """Put a snapshot file into the database at `bolt://HOST:PORT[/DATABASE]`, or continue an earlier push.
 
@@ -296,8 +296,9 @@ def push(
     with SQLiteStore.open(snapshot) as store:
         manifest = dict(store.manifest())
     client = Neo4jClient(Address.parse(address), query_seconds=WRITE_SECONDS, patience=patience)
-    with closing(client), closing(read_only(snapshot, shared=True)) as connection:  # totals here, rows by `_one_ahead`
-        client.check()
+    # Two threads read it: totals are read here, rows by `_prefetching`.
+    with closing(client), closing(read_only_connection(snapshot, shared=True)) as connection:
+        client.check_server()
         return _Push(client, connection, manifest, batch, progress).run(replace=replace)
 
 
@@ -307,7 +308,7 @@ class _Push:
     connection: sqlite3.Connection
     manifest: dict[str, Any]
     batch: int
-    progress: Tell | None
+    progress: PushProgress | None
 
     def run(self, *, replace: bool) -> Pushed:
         marker = None if replace else self._read_own_marker()
@@ -330,7 +331,7 @@ class _Push:
         return Pushed(address=address, snapshot_id=self.manifest["snapshot_id"], written=written, resumed=resumed)
 
     def _read_own_marker(self) -> dict[str, Any] | None:
-        """The marker of this very snapshot, None for a database to begin with."""
+        """The marker of this snapshot, None for an empty database. Raises MirrorError for other content."""
         where, marker = self.client.address, read_marker(self.client)
         wanted = self.manifest["snapshot_id"]
         if marker is not None and marker["snapshot_id"] != wanted:
@@ -346,7 +347,7 @@ class _Push:
         return marker
 
     def _write_marker(self) -> dict[str, Any]:
-        """Put the marker of this snapshot in the place of any other: from here on it is this one that is pushed."""
+        """Replace any marker by a new one for this snapshot, and return it."""
         counts = self.connection.execute("SELECT property, entities FROM property_count ORDER BY property")
         marker = {
             "slot": 1,
@@ -384,11 +385,11 @@ class _Push:
             (total,) = self.connection.execute(phase.count).fetchone()
             written_rows = 0
             after = stands[1] if number == stands[0] else None
-            rows = batches(phase.rows(self.connection, after), rows=self.batch)
-            with closing(_one_ahead(rows)) as pieces:  # the thread ends before the connection
+            rows = combine_into_batches(phase.rows(self.connection, after), rows=self.batch)
+            with closing(_prefetching(rows)) as pieces:  # the thread ends before the connection
                 for piece in pieces:
                     self._report_progress(phase.name, written_rows, total)
-                    self._write(load, stands, (number, piece.key), phase.write, piece.rows)
+                    self._write_and_advance(load, stands, (number, piece.key), phase.write, piece.rows)
                     stands = (number, piece.key)
                     written_rows += piece.count
             self._report_progress(phase.name, written_rows, total)
@@ -396,7 +397,7 @@ class _Push:
                 written[phase.name] = written_rows
         return written
 
-    def _write(
+    def _write_and_advance(
         self, load: str, old: tuple[int, int | str | None], new: tuple[int, int | str], write: str, rows: list[Any]
     ) -> None:
         """Write rows and advance the marker in one transaction; only if the marker has its expected value."""
@@ -412,8 +413,8 @@ class _Push:
             self.progress(phase, done, total)
 
 
-def _one_ahead(pieces: Iterator[RowPiece]) -> Generator[RowPiece]:
-    """The same, each made in a thread while the server still writes the one before."""
+def _prefetching(pieces: Iterator[RowPiece]) -> Generator[RowPiece]:
+    """The same pieces, each read in a thread while the server writes the one before."""
     with ThreadPoolExecutor(1) as worker:
         coming = worker.submit(next, pieces, None)
         while (piece := coming.result()) is not None:
@@ -426,7 +427,7 @@ def wrong_counts(client: Neo4jClient, connection: sqlite3.Connection) -> list[st
     wrong = []
     for phase in _PHASES:
         (expected,) = connection.execute(phase.count).fetchone()
-        found = client.run(phase.held)[0][0]
+        found = client.run(phase.server_count)[0][0]
         if found != expected:
             wrong.append(f"{found:,} {phase.name} instead of {expected:,}")
     return wrong

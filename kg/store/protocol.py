@@ -51,8 +51,8 @@ class Store(Protocol):
     def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
         """Entities whose label or alias equals a name after `kg.base.model.normalise`, keyed by the given name.
 
-        One match an entity: its label before its aliases, then the first language in code order. Labels
-        before aliases, then by id number, items first. Names that nothing carries are absent.
+        One match per entity: its label rather than an alias, then the first language in code order. Labels before
+        aliases, then by id number, items first. Names that no entity has are absent.
         """
         ...
 

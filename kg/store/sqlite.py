@@ -13,10 +13,10 @@ from typing import Any
 
 import orjson
 
-from kg.base.model import Entity, Statement, id_of, normalise, number_of
+from kg.base.model import Entity, Statement, id_of, normalise, signed_number
 from kg.errors import DamagedSnapshotError, SnapshotError
 from kg.store import filling, schema
-from kg.store.entity_rows import decode_statement, entity_with, json_text, matches_in_order, name_match
+from kg.store.entity_rows import decode_statement, entity_from_parts, json_text, matches_in_order, name_match
 from kg.store.protocol import NameMatch
 
 MEMORY = ":memory:"
@@ -28,7 +28,7 @@ _HEADER = 100  # sqlite.org/fileformat2.html, section 1.3
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?:/")  # with one slash, which remains when `Path` has read an address
 
 
-def read_only(path: Path | str, *, shared: bool = False) -> sqlite3.Connection:
+def read_only_connection(path: Path | str, *, shared: bool = False) -> sqlite3.Connection:
     """A connection to a finished snapshot, which nobody writes to any more; `shared`: by several threads in turn."""
     address = f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1"
     # Immutable: without locks and looks for a journal, so also on a file system that cannot be written.
@@ -36,10 +36,10 @@ def read_only(path: Path | str, *, shared: bool = False) -> sqlite3.Connection:
 
 
 def _check_header(path: Path) -> None:
-    """Tell a snapshot by the first bytes of its file, before SQLite is asked.
+    """Check the header of a file before SQLite opens it.
 
-    Raises SnapshotError unless it is one of the schema version that this program reads, DamagedSnapshotError where the
-    file is shorter than the size in its header.
+    Raises SnapshotError unless it is a snapshot of the schema version that this program reads, DamagedSnapshotError
+    where the file is shorter than the size in its header.
     """
     if _ADDRESS.match(str(path)):
         address = str(path).replace(":/", "://", 1)
@@ -88,15 +88,15 @@ class SQLiteStore:
         """
         path = Path(path)
         _check_header(path)
-        store = cls(read_only(path), str(path))
+        store = cls(read_only_connection(path), str(path))
         try:
-            store._rows("PRAGMA mmap_size = 2147418112")  # SQLite's own limit, 0x7fff0000
-            store._rows("PRAGMA cache_size = -65536")  # KiB
+            store._fetch_rows("PRAGMA mmap_size = 2147418112")  # SQLite's own limit, 0x7fff0000
+            store._fetch_rows("PRAGMA cache_size = -65536")  # KiB
             if missing := {"snapshot_id", "counts"} - store.manifest().keys():
                 raise DamagedSnapshotError(
                     f"{path} is unfinished: its manifest lacks {' and '.join(sorted(missing))}; build it again"
                 )
-            store._redirected = bool(store._rows("SELECT 1 FROM redirect LIMIT 1"))  # else no lookup is needed
+            store._redirected = bool(store._fetch_rows("SELECT 1 FROM redirect LIMIT 1"))  # else no lookup is needed
         except BaseException:
             store.close()
             raise
@@ -124,10 +124,10 @@ class SQLiteStore:
             raise SnapshotError(f"{path} exists already; a snapshot is built into a new file")
         store = cls(sqlite3.connect(str(path), isolation_level=None), str(path))
         try:
-            filling.prepare(store._connection)
-            filling.write(store._connection, entities)
-            filling.redirect(store._connection, redirects or {})
-            store._manifest = filling.seal(store._connection, manifest or {}, other_values, other_properties)
+            filling.create_tables(store._connection)
+            filling.write_entities(store._connection, entities)
+            filling.record_redirects(store._connection, redirects or {})
+            store._manifest = filling.finish_snapshot(store._connection, manifest or {}, other_values, other_properties)
         except sqlite3.OperationalError as error:  # a full disk, above all
             raise SnapshotError(f"cannot write snapshot {path}: {error}") from error
         store._redirected = bool(redirects)
@@ -141,28 +141,28 @@ class SQLiteStore:
         properties: Collection[str] | None = None,
     ) -> dict[str, Entity]:
         """See `Store.entities`."""
-        ids_of = {number: entity_id for entity_id in ids if (number := number_of(entity_id)) is not None}
+        ids_of = {number: entity_id for entity_id in ids if (number := signed_number(entity_id)) is not None}
         numbers = list(ids_of)
         read: dict[int, Entity] = {}
         for at in range(0, len(numbers), _CHUNK):
-            read |= self._read(numbers[at : at + _CHUNK], languages, properties)
+            read |= self._read_entities(numbers[at : at + _CHUNK], languages, properties)
         if self._redirected and len(read) < len(numbers):
             missing = json_text([number for number in numbers if number not in read])
             sql = "SELECT source, target FROM redirect WHERE source IN (SELECT value FROM json_each(?))"
-            targets = dict(self._rows(sql, (missing,)))
-            found = self._read(sorted(set(targets.values())), languages, properties) if targets else {}
+            targets = dict(self._fetch_rows(sql, (missing,)))
+            found = self._read_entities(sorted(set(targets.values())), languages, properties) if targets else {}
             read |= {source: found[target] for source, target in targets.items() if target in found}
         return {entity_id: read[number] for number, entity_id in ids_of.items() if number in read}
 
-    def _read(
+    def _read_entities(
         self, numbers: list[int], languages: Collection[str] | None, properties: Collection[str] | None
     ) -> dict[int, Entity]:
         ids = json_text(numbers)
-        heads = self._rows(
+        heads = self._fetch_rows(
             "SELECT id, sitelinks, datatype FROM entity WHERE id IN (SELECT value FROM json_each(?))", (ids,)
         )
-        spoken, given = _in_languages("language", languages)
-        rows = self._rows(
+        spoken, given = _language_condition("language", languages)
+        rows = self._fetch_rows(
             f"SELECT entity, kind, language, text FROM term WHERE entity IN (SELECT value FROM json_each(?)){spoken}"
             " ORDER BY entity, language, kind, ordinal",
             (ids, *given),
@@ -170,7 +170,9 @@ class SQLiteStore:
         terms = {number: [row[1:] for row in group] for number, group in groupby(rows, key=itemgetter(0))}
         statements = self._statements(ids, {number: id_of(number) for number, _, _ in heads}, properties)
         return {
-            number: entity_with(id_of(number), sitelinks, datatype, terms.get(number, ()), statements.get(number, ()))
+            number: entity_from_parts(
+                id_of(number), sitelinks, datatype, terms.get(number, ()), statements.get(number, ())
+            )
             for number, sitelinks, datatype in heads
         }
 
@@ -184,7 +186,9 @@ class SQLiteStore:
         order = " ORDER BY subject, property, ordinal"  # the order of the key: nothing is sorted
         parameters: tuple[str, ...] = (ids,)
         if properties is not None:
-            property_numbers = [-number for number in map(number_of, properties) if number is not None and number < 0]
+            property_numbers = [
+                -number for number in map(signed_number, properties) if number is not None and number < 0
+            ]
             if not property_numbers:
                 return {}
             plus = "" if len(property_numbers) <= _SEEK else "+"  # the plus keeps the index from being asked for each
@@ -192,13 +196,13 @@ class SQLiteStore:
             parameters = (ids, json_text(property_numbers))
         return {
             number: [decode_statement(names[number], *row[1:]) for row in group]
-            for number, group in groupby(self._rows(sql + order, parameters), key=itemgetter(0))
+            for number, group in groupby(self._fetch_rows(sql + order, parameters), key=itemgetter(0))
         }
 
     def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
         """See `Store.find`."""
         keys = {name: key for name in names if (key := normalise(name))}
-        spoken, given = _in_languages("name.language", languages)
+        spoken, given = _language_condition("name.language", languages)
         sql = (
             f"SELECT name.key, name.entity, name.kind, name.language, term.text FROM name {schema.WITH_TERM}"
             f" WHERE name.key IN (SELECT value FROM json_each(?)){spoken}"
@@ -206,7 +210,7 @@ class SQLiteStore:
         carriers: dict[str, list[Any]] = {}
         wanted = list(dict.fromkeys(keys.values()))
         for at in range(0, len(wanted), _CHUNK):
-            for key, *row in self._rows(sql, (json_text(wanted[at : at + _CHUNK]), *given)):
+            for key, *row in self._fetch_rows(sql, (json_text(wanted[at : at + _CHUNK]), *given)):
                 carriers.setdefault(key, []).append(row)
         matches = {key: matches_in_order(rows) for key, rows in carriers.items()}
         return {name: list(matches[key]) for name, key in keys.items() if key in matches}
@@ -226,8 +230,8 @@ class SQLiteStore:
             f" FROM (SELECT * FROM name WHERE key >= ? AND key < ? LIMIT ?) AS name {schema.WITH_TERM}"
             " WHERE name.language IN (SELECT value FROM json_each(?))"
         )
-        # Behind the last character there is, whatever a name goes on with.
-        rows = self._rows(sql, (key, key + chr(0x10FFFF), MOST_BEGINNING, json_text(list(languages))))
+        # The upper bound: the text and the last character of Unicode, which sorts after every continuation.
+        rows = self._fetch_rows(sql, (key, key + chr(0x10FFFF), MOST_BEGINNING, json_text(list(languages))))
         rows.sort(key=lambda row: (len(row[0]), row[2], row[1] < 0, abs(row[1])))
         return [name_match(*row) for _, *row in rows[:limit]]
 
@@ -236,13 +240,13 @@ class SQLiteStore:
     ) -> dict[tuple[str, str], list[str]]:
         """See `Store.referrers`."""
         referrers_of: dict[tuple[str, str], list[str]] = {}
-        for pair, (prop, target) in self._pairs(pairs):
+        for pair, (prop, target) in self._numbered_pairs(pairs):
             numbers: list[int] = []
             # Two queries keep the order of ids (items, then properties) without sorting a hub's millions.
             for side, order in ((">", "ASC"), ("<", "DESC")):
                 left = -1 if limit is None else limit - len(numbers)  # LIMIT -1 is none
                 if left:
-                    rows = self._rows(  # by name, lest the planner reads the table of statements instead
+                    rows = self._fetch_rows(  # by name, lest the planner reads the table of statements instead
                         "SELECT DISTINCT subject FROM statement INDEXED BY statement_target"
                         f" WHERE type = 2 AND rank > 0 AND property = ? AND value = ? AND subject {side} 0"
                         f" ORDER BY subject {order} LIMIT ?",
@@ -256,8 +260,8 @@ class SQLiteStore:
     def value_counts(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
         """See `Store.value_counts`."""
         count_of: dict[tuple[str, str], int] = {}
-        for pair, numbers in self._pairs(pairs):
-            rows = self._rows("SELECT entities FROM value_count WHERE property = ? AND target = ?", numbers)
+        for pair, numbers in self._numbered_pairs(pairs):
+            rows = self._fetch_rows("SELECT entities FROM value_count WHERE property = ? AND target = ?", numbers)
             if rows:
                 count_of[pair] = rows[0][0]
         return count_of
@@ -266,19 +270,19 @@ class SQLiteStore:
         """See `Store.property_counts`."""
         count_of: dict[str, int] = {}
         for prop in properties:
-            number = number_of(prop)
+            number = signed_number(prop)
             if number is not None and number < 0:
-                rows = self._rows("SELECT entities FROM property_count WHERE property = ?", (-number,))
+                rows = self._fetch_rows("SELECT entities FROM property_count WHERE property = ?", (-number,))
                 if rows:
                     count_of[prop] = rows[0][0]
         return count_of
 
     def values_of(self, prop: str, *, limit: int | None = None) -> list[tuple[str, int]]:
         """See `Store.values_of`."""
-        number = number_of(prop)
+        number = signed_number(prop)
         if number is None or number > 0:
             return []
-        rows = self._rows(
+        rows = self._fetch_rows(
             "SELECT target, entities FROM value_count WHERE property = ?"
             " ORDER BY entities DESC, target < 0, abs(target) LIMIT ?",
             (-number, -1 if limit is None else limit),
@@ -299,9 +303,9 @@ class SQLiteStore:
             " AND language IN (SELECT value FROM json_each(?)) ORDER BY entity"
         )
         last = 0  # pages by range: the table of terms is in the order of entities
-        while page := self._rows("SELECT id FROM entity WHERE id > ? ORDER BY id LIMIT ?", (last, 10_000)):
+        while page := self._fetch_rows("SELECT id FROM entity WHERE id > ? ORDER BY id LIMIT ?", (last, 10_000)):
             first, last = page[0][0], page[-1][0]
-            rows = self._rows(sql, (first, last, schema.DESCRIPTION, json_text(list(places))))
+            rows = self._fetch_rows(sql, (first, last, schema.DESCRIPTION, json_text(list(places))))
             for _, told in groupby(rows, key=itemgetter(0)):
                 yield min(told, key=lambda row: places[row[1]])[2]
 
@@ -309,12 +313,12 @@ class SQLiteStore:
         """Whether any of the first `among` terms is a label in that language."""
         # No index is by language, so that all terms would be gone through where there is none.
         query = "SELECT 1 FROM (SELECT language, kind FROM term LIMIT ?) WHERE language = ? AND kind = 0 LIMIT 1"
-        return bool(self._rows(query, (among, language)))
+        return bool(self._fetch_rows(query, (among, language)))
 
     def manifest(self) -> Mapping[str, Any]:
         """See `Store.manifest`."""
         if self._manifest is None:
-            rows = self._rows("SELECT key, value FROM manifest")
+            rows = self._fetch_rows("SELECT key, value FROM manifest")
             self._manifest = {key: orjson.loads(value) for key, value in rows}
         return self._manifest
 
@@ -349,23 +353,23 @@ class SQLiteStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _pairs(self, pairs: Collection[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], tuple[int, int]]]:
+    def _numbered_pairs(self, pairs: Collection[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], tuple[int, int]]]:
         for pair in dict.fromkeys(pairs):
-            prop, target = number_of(pair[0]), number_of(pair[1])
+            prop, target = signed_number(pair[0]), signed_number(pair[1])
             if prop is not None and prop < 0 and target is not None:
                 if self._redirected:
-                    rows = self._rows("SELECT target FROM redirect WHERE source = ?", (target,))
+                    rows = self._fetch_rows("SELECT target FROM redirect WHERE source = ?", (target,))
                     target = rows[0][0] if rows else target
                 yield pair, (-prop, target)
 
-    def _rows(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
+    def _fetch_rows(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
         try:
             return self._connection.execute(sql, parameters).fetchall()
         except sqlite3.DatabaseError as error:
             raise DamagedSnapshotError(f"cannot read snapshot {self.path}: {error}") from error
 
 
-def _in_languages(column: str, languages: Collection[str] | None) -> tuple[str, tuple[str, ...]]:
+def _language_condition(column: str, languages: Collection[str] | None) -> tuple[str, tuple[str, ...]]:
     """A condition on a column of language codes, and its parameters; none where all languages are wanted."""
     if languages is None:
         return "", ()

@@ -47,8 +47,8 @@ def without_secrets(address: str) -> str:
     return f"{shown}?{hidden}" if query else shown
 
 
-def scrubbed(message: str) -> str:
-    """A message with the addresses in it as they may be shown."""
+def message_without_secrets(message: str) -> str:
+    """A message in which every address is shown as by `without_secrets`."""
     return _ADDRESS.sub(lambda match: without_secrets(match[0]), message)
 
 
@@ -62,8 +62,8 @@ class ServiceAddress:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
-    def parse(cls, address: str, *, known: bool = False) -> ServiceAddress:
-        """`known`: a built-in address, to which the user's name and password are not sent.
+    def parse(cls, address: str, *, built_in: bool = False) -> ServiceAddress:
+        """`built_in`: an address of our own list, to which the user's name and password are not sent.
 
         Raises SourceError for other than http and https addresses, and for one with a name and password in it; no
         message repeats a secret.
@@ -83,7 +83,7 @@ class ServiceAddress:
             raise SourceError(f"{shown!r} is no address of a service; expected one as https://host/path")
         sent = address.partition("#")[0]  # a fragment is for browsers
         secrets = {unquote_plus(part.partition("=")[2] or part) for part in re.split("[&;]", parts.query)}
-        password = None if known else os.environ.get(PASSWORD)  # nobody else's server gets it
+        password = None if built_in else os.environ.get(PASSWORD)  # nobody else's server gets it
         credentials = (os.environ.get(USER, ""), password) if password else None
         secrets |= {password} if password else set()
         # The forms in which a server may repeat a secret.
@@ -92,7 +92,7 @@ class ServiceAddress:
         return cls(shown=shown, sent=sent, credentials=credentials, secrets=tuple(sorted(forms, key=len, reverse=True)))
 
     def clean(self, text: str) -> str:
-        """A text of the service's, or of a library, without the secrets that were sent."""
+        """A text from the service or a library, with the secrets that were sent replaced."""
         for secret in self.secrets:  # the longest first: one may be within another
             text = text.replace(secret, _HIDDEN)
         return text

@@ -28,7 +28,7 @@ _CHUNK = 500  # keys per query; SQLite before 3.32 allows 999 parameters
 _APPLICATION_ID = 0x4B474341  # "KGCA"
 
 
-class Cache:
+class AnswerCache:
     """Key -> bytes with the time it was fetched, in one SQLite file. Safe for several threads and processes."""
 
     def __init__(self, path: Path | str) -> None:
@@ -71,11 +71,11 @@ class Cache:
                     bodies[key] = zlib.decompress(body)
                 except zlib.error:
                     continue
-                self._note(fetched)
+                self._note_time(fetched)
         return bodies
 
     def put(self, answers: Mapping[str, bytes]) -> None:
-        """Keep answers, fetched now."""
+        """Store answers, with now as the time at which they were fetched."""
         now = time.time()
         rows = [(key, now, zlib.compress(body, 1)) for key, body in answers.items()]
         with self._lock:
@@ -87,9 +87,9 @@ class Cache:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise SourceError(f"{self.path}: an answer cannot be kept: {error}") from error
-        self._note(now)
+        self._note_time(now)
 
-    def _note(self, moment: float) -> None:
+    def _note_time(self, moment: float) -> None:
         self.first = moment if self.first is None else min(self.first, moment)
         self.last = moment if self.last is None else max(self.last, moment)
 
@@ -178,7 +178,7 @@ class RetryDelays:
         backoff: float = min(self.cap, self.base * 2.0**attempt) * random.uniform(0.5, 1.0)
         return max(backoff, after or 0.0)
 
-    def repeat(self, url: str, ask: Callable[[], T]) -> T:
+    def call_with_retries(self, url: str, ask: Callable[[], T]) -> T:
         """Call `ask` until it succeeds; it raises `TryAgain` for errors that may pass. Raises the last error."""
         # One limit for all that ask a host from this process; `setdefault` is atomic.
         limit = _LIMITS.setdefault(urlsplit(url).netloc.lower(), HostLimit())
@@ -207,7 +207,7 @@ class RetryDelays:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait by a Retry-After header, seconds or an HTTP date; None where there is none to understand."""
+    """The seconds to wait by a Retry-After header (seconds or an HTTP date), None without a readable one."""
     text = headers.get("Retry-After", "")
     try:
         seconds = float(text)
@@ -244,11 +244,11 @@ class ServiceClient:
         self._agent = user_agent()
         self._local = threading.local()
 
-    def ask(self, method: str, accept: str, **parts: Mapping[str, str]) -> Answer:
-        """One answer, whatever its status; `parts` are `params` or `data` of the request.
+    def request_once(self, method: str, accept: str, **parts: Mapping[str, str]) -> Answer:
+        """Send one request, and return the answer whatever its status; `parts` are `params` or `data` of the request.
 
-        Raises TimeLimitError where it does not come in `patience.timeout`, TryAgain where the connection fails;
-        ServiceError where no connection could be made and the service has never answered: a mistyped address is
+        Raises TimeLimitError where the answer takes longer than `patience.timeout`, TryAgain where the connection
+        fails; ServiceError where no connection could be made and the service has never answered: a mistyped address is
         reported at once.
         """
         import requests
@@ -292,7 +292,7 @@ class ServiceClient:
                 raise ServiceError(f"{failed}; is the address right, and is this machine on the network?") from None
             raise TryAgain(ServiceError(failed)) from None  # reset, or away for a while
 
-    def check(self, answer: Answer) -> None:
+    def raise_for_status(self, answer: Answer) -> None:
         """Raises TryAgain for a status that may pass, and QueryError for one that will not."""
         url, status, after = self.address.shown, answer.status, retry_after(answer.headers)
         if 300 <= status < 400:  # not followed: another host would get contact and credentials

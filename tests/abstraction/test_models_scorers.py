@@ -21,7 +21,7 @@ from abstraction.models.spec import (
     open_relevance,
 )
 from abstraction.models.text_scorers import Continuation, EmbeddedText, Entailment, QueryPassage, TextPair, TokenScores
-from kg.web.client import Cache
+from kg.web.client import AnswerCache
 from tests.scoring_server import logprob_of, scoring_server
 from tests.tiny_model import WORDS, build, build_encoder_decoder
 from tests.tiny_scorers import build_classifier
@@ -218,7 +218,7 @@ class _Counting:
 def test_scores_are_kept_and_asked_for_once(tmp_path: Path, causal: Path) -> None:
     pair = TextPair("a", "b")
     for times in (1, 2):
-        store, model = Cache(tmp_path / "scores.sqlite"), _Counting()
+        store, model = AnswerCache(tmp_path / "scores.sqlite"), _Counting()
         found = CachedScorer(model, store).scores([pair, TextPair("b", "a"), pair])
         assert len(model.asked) == (2 if times == 1 else 0)
         assert math.isnan(found[2].entailed)

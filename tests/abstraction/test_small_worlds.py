@@ -55,7 +55,7 @@ class Case:
     asked: list[re.Match[str]] = field(default_factory=list)
 
 
-def read_entity(line: str) -> Entity:
+def decode_entity(line: str) -> Entity:
     qid, label, description, aliases, statements = (part.strip() for part in line.split("|"))
     said: dict[str, Any] = {}
     for name, value, qualifiers in STATED.findall(statements):
@@ -75,7 +75,7 @@ def cases(path: Path) -> Iterator[Case]:
         elif line.startswith("with "):
             case.entities = {qid: shared[qid] for qid in line.split()[1:] if qid in shared}
         elif re.match(r"[PQ]\d+ \|", line):
-            read = read_entity(line)
+            read = decode_entity(line)
             case.entities[read.id] = read
         elif line:
             asked = ASKED.fullmatch(line)

@@ -10,7 +10,7 @@ from store_contract import statement
 
 from kg.base.model import Entity, Rank
 from kg.reading.api import WikiDataAPI
-from kg.web.client import Cache, RetryDelays
+from kg.web.client import AnswerCache, RetryDelays
 
 QUICK = RetryDelays(base=0.01, cap=0.05, tries=4, timeout=20.0)
 
@@ -31,4 +31,4 @@ WORLD["Q5"] = Entity(id="Q5", statements=(statement("Q5", "P131", "Q99", rank=Ra
 
 
 def client(server: api.Server, tmp_path: Path, patience: RetryDelays = QUICK, **more: Any) -> WikiDataAPI:
-    return WikiDataAPI(Cache(tmp_path / "cache"), url=server.url, patience=patience, **more)
+    return WikiDataAPI(AnswerCache(tmp_path / "cache"), url=server.url, patience=patience, **more)

@@ -14,7 +14,7 @@ import pytest
 import zstandard
 from dump_json import lines
 
-from kg.base.files import folder_of
+from kg.base.files import work_folder_path
 from kg.base.model import Entity, EntityValue, Statement
 from kg.base.scope import Scope
 from kg.building import ingestion
@@ -105,4 +105,4 @@ def interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch, after: int, **opt
 
     with pytest.raises(KeyboardInterrupt):
         build([folder / "dump"], folder / "out", progress=stop, **options)
-    assert folder_of(folder / "out").is_dir()
+    assert work_folder_path(folder / "out").is_dir()

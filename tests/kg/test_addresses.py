@@ -16,8 +16,8 @@ from kg.building.other_sources import build_from_api, build_from_sparql
 from kg.building.snapshot import Report
 from kg.errors import QueryError, ServiceError
 from kg.reading.api import WikiDataAPI
-from kg.web.addresses import ServiceAddress, scrubbed, without_secrets
-from kg.web.client import Cache
+from kg.web.addresses import ServiceAddress, message_without_secrets, without_secrets
+from kg.web.client import AnswerCache
 
 pytestmark = pytest.mark.thorough("kg/reading", "kg/web")
 
@@ -54,7 +54,7 @@ ONE = Scope(ids=frozenset({"Q1"}))
 def test_what_is_shown_of_an_address(given: str, shown: str) -> None:
     assert without_secrets(given) == shown
     assert without_secrets(shown) == shown
-    assert scrubbed(f"no such thing: '{given.replace(' ', '')}' said so") == (
+    assert message_without_secrets(f"no such thing: '{given.replace(' ', '')}' said so") == (
         f"no such thing: '{without_secrets(given.replace(' ', '')) if ':/' in given[2:] else given}' said so"
     )
 
@@ -163,5 +163,8 @@ def test_a_redirect_is_told_and_not_followed(
 @pytest.mark.usefixtures("contact")
 def test_known_services_get_nobodys_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRANOLA_SOURCE_PASSWORD", "c4n4ry")
-    assert WikiDataAPI(Cache(tmp_path / "cache")).client.address.credentials is None
-    assert WikiDataAPI(Cache(tmp_path / "cache"), url="https://host/api").client.address.credentials == ("", "c4n4ry")
+    assert WikiDataAPI(AnswerCache(tmp_path / "cache")).client.address.credentials is None
+    assert WikiDataAPI(AnswerCache(tmp_path / "cache"), url="https://host/api").client.address.credentials == (
+        "",
+        "c4n4ry",
+    )

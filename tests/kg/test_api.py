@@ -141,17 +141,17 @@ def test_names_are_searched_for_and_compared_whole(tmp_path: Path) -> None:
     world |= {f"Q{n}": Entity(id=f"Q{n}", labels={"en": "Springfield"}) for n in range(100, 260)}
     with api.serving({one.id: entity_json(one) for one in world.values()}) as server:
         asked = client(server, tmp_path)
-        assert asked.named(["Thing 1", "a3", "no such thing", "", "--", "x" * 300], ["en"]) == ["Q1", "Q3"]
-        assert asked.named(["chose 4"], ["en"]) == []
-        assert asked.named(["chose 4"], ["en", "fr"]) == ["Q4"]
+        assert asked.ids_by_name(["Thing 1", "a3", "no such thing", "", "--", "x" * 300], ["en"]) == ["Q1", "Q3"]
+        assert asked.ids_by_name(["chose 4"], ["en"]) == []
+        assert asked.ids_by_name(["chose 4"], ["en", "fr"]) == ["Q4"]
         before = asked.client.requests
-        assert asked.named(["thing 1"], ["en"]) == ["Q1"]  # another spelling is another question
-        assert asked.named(["Thing 1"], ["en"]) == ["Q1"]  # kept from before
+        assert asked.ids_by_name(["thing 1"], ["en"]) == ["Q1"]  # another spelling is another question
+        assert asked.ids_by_name(["Thing 1"], ["en"]) == ["Q1"]  # kept from before
         assert asked.client.requests == before + 1
-        assert len(asked.named(["springfield"], ["en"])) == 160
+        assert len(asked.ids_by_name(["springfield"], ["en"])) == 160
         assert asked.unfinished == []
         server.faults = [api.too_many, api.lagging]
-        assert asked.named(["a7"], ["en"]) == ["Q7"]
+        assert asked.ids_by_name(["a7"], ["en"]) == ["Q7"]
 
 
 def test_without_a_contact_nothing_is_asked(

@@ -11,7 +11,7 @@ import wikidata_api as api
 from api_world import WORLD, client
 
 from kg.errors import ServiceError, SourceError
-from kg.web.client import Cache
+from kg.web.client import AnswerCache
 
 pytestmark = pytest.mark.usefixtures("contact")
 
@@ -36,7 +36,7 @@ def test_a_second_run_asks_only_for_what_is_lacking(api_server: api.Server, tmp_
 def test_a_file_that_is_no_cache(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("hello " * 1000)
     with pytest.raises(SourceError, match="cannot be used as a cache"):
-        Cache(tmp_path / "cache")
+        AnswerCache(tmp_path / "cache")
 
 
 def test_a_database_of_something_else_is_no_cache(tmp_path: Path) -> None:
@@ -44,14 +44,14 @@ def test_a_database_of_something_else_is_no_cache(tmp_path: Path) -> None:
         other.execute("CREATE TABLE mine (a)")
     before = (tmp_path / "other").read_bytes()
     with pytest.raises(SourceError, match="no cache of answers"):
-        Cache(tmp_path / "other")
+        AnswerCache(tmp_path / "other")
     assert (tmp_path / "other").read_bytes() == before
-    Cache(tmp_path / "cache").put({"a": b"one"})
-    assert Cache(tmp_path / "cache").get(["a"]) == {"a": b"one"}
+    AnswerCache(tmp_path / "cache").put({"a": b"one"})
+    assert AnswerCache(tmp_path / "cache").get(["a"]) == {"a": b"one"}
 
 
 def test_a_damaged_entry_counts_as_lacking(tmp_path: Path) -> None:
-    cache = Cache(tmp_path / "cache")
+    cache = AnswerCache(tmp_path / "cache")
     cache.put({"a": b"one", "b": b"two"})
     cache._connection.execute("UPDATE answer SET body = x'00' WHERE key = 'a'")
     assert cache.get(["a", "b", "c"]) == {"b": b"two"}

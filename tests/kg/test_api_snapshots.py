@@ -21,7 +21,7 @@ from kg.building.other_sources import GATHERED, build_from_api
 from kg.building.snapshot import build
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.store import open_store
-from kg.web.client import Cache
+from kg.web.client import AnswerCache
 
 pytestmark = pytest.mark.usefixtures("contact")
 
@@ -83,7 +83,7 @@ def test_a_killed_build_goes_on_with_what_it_has(api_server: api.Server, tmp_pat
     environment = {**os.environ, "GRANOLA_CONTACT": "tests@example.org"}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE)
     assert reached.wait(120)
-    kept = Cache(tmp_path / "out.cache")
+    kept = AnswerCache(tmp_path / "out.cache")
     while kept._connection.execute("SELECT count(*) FROM answer").fetchone()[0] < 80:  # the first two answers
         assert process.poll() is None
         time.sleep(0.01)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from many_blocks import DUMP, PACKED, outcome, start
 
-from kg.base.files import folder_of
+from kg.base.files import work_folder_path
 from kg.building import ingestion
 from kg.building.snapshot import build
 from kg.errors import SourceError, WorkerError
@@ -29,7 +29,7 @@ def test_a_truncated_dump_keeps_what_was_read(tmp_path: Path, monkeypatch: pytes
     source.write_bytes(packed[: len(packed) * 2 // 3])
     with pytest.raises(SourceError, match=r"truncated.*--keep-partial"):
         build([source], tmp_path / "out", workers=1)
-    assert folder_of(tmp_path / "out").is_dir()
+    assert work_folder_path(tmp_path / "out").is_dir()
     read: list[int] = []
     report = build([source], tmp_path / "out", keep_partial=True, progress=lambda one: read.append(one.entities))
     assert report.rejects["damaged-source"] == 1
@@ -60,7 +60,7 @@ def test_a_disk_that_fills_up_while_reading(tmp_path: Path) -> None:
     assert failed.returncode == 1
     assert "what was read is kept, the same command goes on" in failed.stderr
     out = tmp_path / "killed"
-    assert folder_of(out).is_dir()
+    assert work_folder_path(out).is_dir()
     assert not out.exists()
     subprocess.run(command, check=True)
     with open_store(out) as store:
@@ -84,7 +84,7 @@ def test_sorting_is_done_beside_the_output(tmp_path: Path) -> None:
     folder = tmp_path / "the user's disk"
     folder.mkdir()
     connection = sqlite3.connect(folder / "snapshot", isolation_level=None)
-    filling.prepare(connection)
+    filling.create_tables(connection)
     connection.execute("PRAGMA cache_size = -100")  # what sorting may hold in memory
     numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT i FROM n"
     rows = connection.execute(f"{numbers} ORDER BY random()")

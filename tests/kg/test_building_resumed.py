@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from many_blocks import DUMP, NEARLY, PACKED, SCOPES, interrupted, outcome, start
 
-from kg.base.files import folder_of
+from kg.base.files import work_folder_path
 from kg.base.scope import Scope
 from kg.building import ingestion
 from kg.building.snapshot import REJECTS_SUFFIX, Report, build
@@ -64,7 +64,7 @@ def test_killed_at_any_moment_it_ends_the_same(tmp_path: Path, packing: str, sco
         killed += process.returncode != 0
         assert process.returncode in (0, -signal.SIGKILL)
     assert killed
-    assert not (folder_of(out) / "snapshot.sqlite").exists()
+    assert not (work_folder_path(out) / "snapshot.sqlite").exists()
     with open_store(out) as store:
         manifest = store.manifest()
     rejects_path = out.with_name(out.name + REJECTS_SUFFIX)
@@ -72,7 +72,7 @@ def test_killed_at_any_moment_it_ends_the_same(tmp_path: Path, packing: str, sco
     assert outcome(again) == outcome(whole)
 
 
-@pytest.mark.parametrize("place", ["kg.building.snapshot.put_in_place", "kg.store.filling.seal"])
+@pytest.mark.parametrize("place", ["kg.building.snapshot.move_into_place", "kg.store.filling.finish_snapshot"])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_when_all_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, workers: int) -> None:
     """What was committed behind the last checkpoint is neither read again nor counted twice."""
@@ -143,7 +143,7 @@ def test_only_the_same_request_goes_on(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(SnapshotError, match="differs in sources"):
         build([source], tmp_path / "out")
     build([source], tmp_path / "out", restart=True)
-    assert not folder_of(tmp_path / "out").exists()
+    assert not work_folder_path(tmp_path / "out").exists()
 
 
 def test_two_builds_of_one_output_do_not_mix(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import zstandard
 
 from kg.errors import SourceError
 from kg.reading import dump
-from kg.reading.dump import DumpReader, parse
+from kg.reading.dump import DumpReader, parse_objects
 from kg.reading.entity_json import Reject
 from tests.thorough import sample
 
@@ -70,7 +70,7 @@ def read(path: Path | str, **options: bool) -> tuple[list[str], list[tuple[int, 
     ids: list[str] = []
     damaged: list[tuple[int, str]] = []
     for block in reader.blocks():
-        for line, found in parse(block):
+        for line, found in parse_objects(block):
             if isinstance(found, Reject):
                 damaged.append((line, found.reason))
             else:

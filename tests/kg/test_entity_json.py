@@ -23,12 +23,12 @@ from kg.base.model import (
     SnakKind,
     TextValue,
     TimeValue,
-    number_of,
+    signed_number,
 )
 from kg.building.closure import IdSet
-from kg.building.extraction import BlockRows, ExtractionPlan, Extractor, key_of
+from kg.building.extraction import BlockRows, ExtractionPlan, Extractor, property_value_key
 from kg.reading.dump import Block
-from kg.reading.entity_json import Pieces, Unreadable, read_quantity, read_time
+from kg.reading.entity_json import EntityPartReader, Unreadable, read_quantity, read_time
 from kg.store.entity_rows import entity_of
 from tests.conftest import WHOLE_ENTITIES, needs_whole_entities
 from tests.thorough import examples
@@ -75,9 +75,13 @@ def test_of_who_is_not_selected_the_values_count(entity: Entity, chosen: int) ->
     if batch.records:
         return
     counted = [s for s in entity.statements if s.rank is not Rank.DEPRECATED and s.kind is not SnakKind.NOVALUE]
-    pairs = {(s.property, number_of(s.target)) for s in counted if s.target}
-    expected = {key_of(int(s.property[1:])) for s in counted}
-    expected |= {key_of(int(prop[1:]), value) for prop, value in pairs if value and (prop == "P31" or value == chosen)}
+    pairs = {(s.property, signed_number(s.target)) for s in counted if s.target}
+    expected = {property_value_key(int(s.property[1:])) for s in counted}
+    expected |= {
+        property_value_key(int(prop[1:]), value)
+        for prop, value in pairs
+        if value and (prop == "P31" or value == chosen)
+    }
     assert set(batch.tallies[0]) == expected
 
 
@@ -121,9 +125,9 @@ def test_real_entities_are_read_at_once_and_in_pieces_alike(monkeypatch: pytest.
     assert len(at_once.records) == 49
     extractor = Extractor(EVERYTHING)
     for record, line in zip(at_once.records, data.splitlines()[1:], strict=False):
-        text, rejects = extractor._pieces.readable(orjson.loads(line.rstrip(b",")))
+        text, rejects = extractor._part_reader.readable_parts(orjson.loads(line.rstrip(b",")))
         assert (rejects, extracted(text).records) == ([], [record])
-    monkeypatch.setattr(Pieces, "readable", lambda *_: pytest.fail("a second reading was needed"))
+    monkeypatch.setattr(EntityPartReader, "readable", lambda *_: pytest.fail("a second reading was needed"))
     for plan in (
         EVERYTHING,
         ExtractionPlan(chosen=IdSet([1, -31]), properties=True),

@@ -27,7 +27,7 @@ from kg.base.model import (
     Value,
 )
 from kg.export.rdf_writer import export_rdf
-from kg.reading.rdf_entities import NAMESPACES, time_of, time_text
+from kg.reading.rdf_entities import NAMESPACES, parse_xsd_date_time, xsd_date_time
 from kg.store.sqlite import SQLiteStore
 
 logging.getLogger("rdflib.term").setLevel(logging.CRITICAL)  # dates that Python cannot hold
@@ -211,6 +211,6 @@ def test_both_syntaxes_say_the_same_and_packing_changes_nothing(snapshot: Path, 
     ],
 )
 def test_times(value: TimeValue, text: str) -> None:
-    assert time_text(value) == text
+    assert xsd_date_time(value) == text
     if value.day != 30:
-        assert time_of(text, precision=value.precision, calendar=value.calendar) == value
+        assert parse_xsd_date_time(text, precision=value.precision, calendar=value.calendar) == value

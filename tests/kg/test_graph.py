@@ -86,7 +86,7 @@ def test_answers_do_not_depend_on_what_is_kept(
     graph = Graph(store, capacity=capacity, properties=properties)
     for _ in range(2):
         assert graph.targets("Q1", "P17") == ("Q5",)  # not ended, not dissolved, not deprecated
-        assert graph.superclasses("Q10") == {"Q10", "Q11", "Q12", "Q404"}
+        assert graph.class_and_superclasses("Q10") == {"Q10", "Q11", "Q12", "Q404"}
         assert graph.classes("Q1") == ("Q10",)
         assert graph.is_instance("Q1", {"Q12", "Q77"})
         assert not graph.is_instance("Q1", {"Q20"})
@@ -110,7 +110,7 @@ def test_names_follow_the_language(store: CountingStore) -> None:
 
 def test_names_are_found_in_one_batch(store: CountingStore) -> None:
     graph = Graph(store)
-    graph.find_all(["Berlin", "berlin ", "Germany", "x"])
+    graph.prefetch_names(["Berlin", "berlin ", "Germany", "x"])
     store.close()
     assert [len(graph.find(name)) for name in ("Berlin", "Germany", "x")] == [1, 1, 0]
 
@@ -119,7 +119,7 @@ def test_statements_of_every_rank(store: CountingStore) -> None:
     graph = Graph(store)
     assert [s.target for s in graph.statements("Q1", "P17")] == ["Q5", "Q6", "Q7", "Q8"]
     at = TimeValue(year=1940, precision=9)
-    assert [s.target for s in graph.held_at("Q1", "P17", at)] == ["Q6"]
+    assert [s.target for s in graph.statements_valid_at("Q1", "P17", at)] == ["Q6"]
 
 
 def test_an_entity_in_the_place_of_the_snapshots_leaves_the_graph_as_it_is(store: CountingStore) -> None:
@@ -140,9 +140,9 @@ def test_what_is_no_id_is_not_remembered(store: CountingStore) -> None:
         assert graph.entity(text) is None
         assert graph.names(text) == graph.targets(text, "P31") == ()
         assert graph.current(text, "P31") == graph.current("Q1", text) == []
-        assert graph.superclasses(text) == {text}
+        assert graph.class_and_superclasses(text) == {text}
         assert not graph.is_historical(text)
     assert graph.label("Q1") == "Berlin"
-    assert graph.held == 1
+    assert graph.cached_size == 1
     caches = (graph._names, graph._current, graph._targets, graph._superclasses, graph._historical, graph._entities)
     assert not any(key in cache for cache in caches for key in texts)

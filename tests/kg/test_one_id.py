@@ -17,7 +17,7 @@ from every_kind import QUICK
 from kg.base.scope import Scope
 from kg.building.other_sources import build_from_api, build_from_parquet, build_from_rdf, build_from_sparql
 from kg.building.snapshot import build
-from kg.export.parquet import decode_dump, export_parquet
+from kg.export.parquet import convert_dump_to_parquet, export_parquet
 from kg.export.rdf_writer import export_rdf
 from tests.conftest import WHOLE_ENTITIES, Run, needs_whole_entities
 from tests.thorough import thorough_only
@@ -70,7 +70,7 @@ def test_whole_entities_by_the_api(whole: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(not has_spark, reason="needs pyspark and Java")
 @pytest.mark.xdist_group("spark")
 def test_whole_entities_by_spark(whole: Path, tmp_path: Path) -> None:
-    decode_dump([WHOLE_ENTITIES], tmp_path / "tables", master="local[2]")
+    convert_dump_to_parquet([WHOLE_ENTITIES], tmp_path / "tables", master="local[2]")
     build_from_parquet(tmp_path / "tables", tmp_path / "out")
     assert id_of(tmp_path / "out") == id_of(whole)
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from kg.base.files import MANIFEST, atomic_path, folder_out
+from kg.base.files import MANIFEST, atomic_path, new_output_folder
 from tests.thorough import thorough_only
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITERS = {
     "file": "from kg.base.files import atomic_path as out\narguments = {}",
-    "folder": "from kg.base.files import folder_out as out\narguments = {'source': 'none'}",
+    "folder": "from kg.base.files import new_output_folder as out\narguments = {'source': 'none'}",
 }
 
 
@@ -51,7 +51,7 @@ def write(folder: Path, kind: str) -> None:
         with atomic_path(folder / "out") as part:
             part.write_text("whole")
     else:
-        with folder_out(folder / "out", source=Path("none"), force=True) as part:
+        with new_output_folder(folder / "out", source=Path("none"), force=True) as part:
             (part / MANIFEST).write_text("{}")
 
 

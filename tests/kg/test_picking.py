@@ -43,7 +43,7 @@ def test_the_work_grows_with_the_edges_and_no_faster(what: str) -> None:
             return 0
 
         connection.set_progress_handler(tick, TICK)
-        chosen, excluded = edges.closure(Scope(**{what: frozenset({"Q1"})}), ())
+        chosen, excluded = edges.selected_and_excluded(Scope(**{what: frozenset({"Q1"})}), ())
         assert len(chosen if what == "classes" else excluded) == classes * 5
         spent.append(ticks)
     assert spent[1] < 8 * spent[0]  # 4 times the edges; looking through all of them for each class takes 16 times
@@ -52,7 +52,7 @@ def test_the_work_grows_with_the_edges_and_no_faster(what: str) -> None:
 def test_an_instance_of_several_classes_below_is_one() -> None:
     _, edges = table(3, instances=1)
     edges.add([(INSTANCE_OF, 77, 1), (INSTANCE_OF, 77, 3), (INSTANCE_OF, 77, 4), (SUBCLASS_OF, 1, 3)])
-    chosen, excluded = edges.closure(Scope(classes=frozenset({"Q2"})), ())
+    chosen, excluded = edges.selected_and_excluded(Scope(classes=frozenset({"Q2"})), ())
     assert 77 in chosen  # classes may go in circles
     assert len(chosen) == 4
     assert not excluded

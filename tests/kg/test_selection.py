@@ -8,7 +8,7 @@ from store_contract import statement
 from strategies import times
 
 from kg.base.model import Rank, Snak, SnakKind, Statement, TimeValue
-from kg.graph.graph import current, held_at, time_key, valid_at
+from kg.graph.graph import current, statements_valid_at, time_key, valid_at
 
 
 def year(number: int, precision: int = 9) -> TimeValue:
@@ -108,4 +108,4 @@ def test_a_stated_absence_of_an_end_is_no_end() -> None:
 def test_what_held_then(given_times: dict[str, TimeValue | None], at: TimeValue, expected: bool | None) -> None:
     one = when("Q2", **given_times)
     assert valid_at(one, at) is expected
-    assert held_at([one], at) == ([one] if expected else [])
+    assert statements_valid_at([one], at) == ([one] if expected else [])

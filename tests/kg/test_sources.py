@@ -82,9 +82,9 @@ def test_merged_missing_and_select_by_class_name_and_steps(
     kinds: Path, server: virtuoso.Virtuoso, tmp_path: Path
 ) -> None:
     entities = SPARQLEntities(Endpoint(server.url, patience=QUICK))
-    assert entities.instances(["Q2"]) == ["Q1", "Q4"]
-    assert entities.instances(["Q515"]) == sorted(one.id for one in WORLD.values() if _is_a(one, "Q515"))
-    assert entities.named(["two", "Everything", "a 'name' \\ \"x\"\n"], ["en"]) == ["Q1", "Q2"]
+    assert entities.transitive_instances(["Q2"]) == ["Q1", "Q4"]
+    assert entities.transitive_instances(["Q515"]) == sorted(one.id for one in WORLD.values() if _is_a(one, "Q515"))
+    assert entities.ids_by_name(["two", "Everything", "a 'name' \\ \"x\"\n"], ["en"]) == ["Q1", "Q2"]
     assert dict(entities.entities(["Q999"]))["Q999"] == {"id": "Q999", "missing": ""}
     scope = Scope(names=frozenset({"two"}), classes=frozenset({"Q2"}), hops=1, along=frozenset({"P31", "P131"}))
     build([kinds / "world.json"], tmp_path / "by-dump", scope=scope)

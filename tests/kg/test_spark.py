@@ -18,7 +18,7 @@ from store_contract import ALL, PARIS
 from kg.building.other_sources import build_from_parquet
 from kg.building.snapshot import build
 from kg.errors import EngineError, SourceError
-from kg.export.parquet import decode_dump, session
+from kg.export.parquet import convert_dump_to_parquet, spark_session
 from kg.store import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +37,7 @@ needs_spark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
     """Two executors of their own, with all that passes between them serialised."""
-    with session("local-cluster[2,1,1024]"):
+    with spark_session("local-cluster[2,1,1024]"):
         yield
 
 
@@ -66,7 +66,7 @@ def test_a_dump_decoded_on_a_cluster_is_the_same_snapshot(
 ) -> None:
     """The id is a hash of every statement, term, redirect and count."""
     here = build(dumps, tmp_path / "here.sqlite", languages=languages)
-    report = decode_dump(dumps, tmp_path / "tables", languages=languages, partitions=3)
+    report = convert_dump_to_parquet(dumps, tmp_path / "tables", languages=languages, partitions=3)
     there = build_from_parquet(tmp_path / "tables", tmp_path / "there.sqlite").manifest
     assert there["snapshot_id"] == here.manifest["snapshot_id"]
     for key in ("counts", "rejects", "duplicates", "languages", "source_entities"):
@@ -116,14 +116,14 @@ def test_what_spark_gives_up_is_told_and_leaves_nothing(cluster: None, dumps: li
     data = dumps[1].read_bytes()
     (tmp_path / "cut.json.bz2").write_bytes(data[: len(data) // 2])
     with pytest.raises(EngineError, match=r"Spark gave up decoding the dump: .+"):
-        decode_dump([tmp_path / "cut.json.bz2"], tmp_path / "tables")
+        convert_dump_to_parquet([tmp_path / "cut.json.bz2"], tmp_path / "tables")
     (tmp_path / "empty.json").write_text("[\n]\n")
     with pytest.raises(SourceError, match="no item or property"):
-        decode_dump([tmp_path / "empty.json"], tmp_path / "tables")
+        convert_dump_to_parquet([tmp_path / "empty.json"], tmp_path / "tables")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.json.bz2", "empty.json"]
 
 
 @pytest.mark.skipif(INSTALLED, reason="Spark is installed")
 def test_without_spark_the_install_line_is_told(dumps: list[Path], tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"pip install -e '.\[spark\]'"):
-        decode_dump(dumps, tmp_path / "tables")
+        convert_dump_to_parquet(dumps, tmp_path / "tables")

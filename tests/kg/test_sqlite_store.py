@@ -107,8 +107,8 @@ def test_a_truncated_file(snapshot: Path) -> None:
 def test_an_unfinished_file(tmp_path: Path) -> None:
     path = tmp_path / "unfinished"
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        filling.prepare(connection)
-        filling.write(connection, ALL)
+        filling.create_tables(connection)
+        filling.write_entities(connection, ALL)
         connection.execute("COMMIT")
     with pytest.raises(DamagedSnapshotError, match="unfinished"):
         open_store(path)

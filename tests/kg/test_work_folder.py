@@ -35,6 +35,6 @@ def test_one_job_at_a_time_and_what_it_leaves(tmp_path: Path) -> None:
 
 def test_work_for_something_else_is_told(tmp_path: Path) -> None:
     folder = opened(tmp_path)
-    folder.check({"a": 1}, {"a": 1})
+    folder.check_same_request({"a": 1}, {"a": 1})
     with pytest.raises(SnapshotError, match=r"\(it differs in b, c\); .*--restart, or name another file"):
-        folder.check({"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 4, "d": None})
+        folder.check_same_request({"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 4, "d": None})

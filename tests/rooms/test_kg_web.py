@@ -8,7 +8,7 @@ import pytest
 
 from kg.errors import MissingContactError
 from kg.web.addresses import without_secrets
-from kg.web.client import Cache, RetryDelays, user_agent
+from kg.web.client import AnswerCache, RetryDelays, user_agent
 
 
 def test_an_address_without_its_secrets() -> None:
@@ -18,7 +18,7 @@ def test_an_address_without_its_secrets() -> None:
 
 
 def test_answers_are_kept(tmp_path: Path) -> None:
-    cache = Cache(tmp_path / "answers")
+    cache = AnswerCache(tmp_path / "answers")
     cache.put({"Q76": b"{}"})
     assert cache.get(["Q76", "Q1"]) == {"Q76": b"{}"}
     cache.close()

@@ -402,7 +402,7 @@ class RelationAnswerShares:
             values = graph.store.values_of(relation, limit=ANSWERS)
             known = {}
             if sum(count for _, count in values) >= _minimum_answers_and_entities(case)[1]:
-                graph.fetch_along((qid for qid, _ in values), steps=3)  # layers that builders read above an answer
+                graph.fetch_with_values((qid for qid, _ in values), steps=3)  # the layers that builders read above
                 subjects = self._count_subject_kinds(relation, [qid for qid, _ in values])
                 for qid, count in values:
                     alone = replace(case, answer=qid, question="", subject=None, subject_text=None, at=None)

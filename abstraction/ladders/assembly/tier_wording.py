@@ -38,7 +38,7 @@ from abstraction.text.language.languages import GRAMMAR, is_supported_language, 
 from abstraction.text.language.phrases import definite, indefinite, short_place_name, singular
 from abstraction.text.questions.question_wording import asked_kind
 from kg.base.bounded_cache import SizedDict
-from kg.base.model import ENTITY_ID, TextValue, entity_number, fallback_chain, normalise
+from kg.base.model import ENTITY_ID, TextValue, fallback_chain, normalise, number_within_kind
 from kg.graph.graph import Graph
 
 # States of the United States, provinces of Canada, states of Australia.
@@ -438,7 +438,7 @@ def language_notes(code: str, ladders: Sequence[LocalisedProposals]) -> dict[str
         notes.append(f"{unnamed} left out: places known by their English name only")
     borrowed = dict(pair for ladder in ladders for pair in ladder.borrowed)
     for other in sorted(set(borrowed.values())):
-        ids = sorted((qid for qid, label_code in borrowed.items() if label_code == other), key=entity_number)
+        ids = sorted((qid for qid, label_code in borrowed.items() if label_code == other), key=number_within_kind)
         notes.append(f"no label in {code!r}, told in {other!r}: {', '.join(ids)}")
     return {"language": code, **({"language_notes": notes} if notes else {})}
 

@@ -148,7 +148,7 @@ class QuestionGiveaways:
         ]
         if not spelled:
             return nothing
-        self._graph.find_all(spelled)
+        self._graph.prefetch_names(spelled)
         places, scenes = set[str](), set[str]()
         taken: list[str] = []
         for name in spelled:

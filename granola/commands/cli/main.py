@@ -32,9 +32,9 @@ from granola import __version__
 from granola.base.terminal_lines import escape_controls
 from granola.commands.command_list import COMMANDS, GROUPS, VERBS, command_class
 from granola.errors import GranolaError, UsageError
-from kg.base.files import is_full, why_unwritten
+from kg.base.files import is_full, write_failure_reason
 from kg.errors import KGError, WebAddressError
-from kg.web.addresses import scrubbed, without_secrets
+from kg.web.addresses import message_without_secrets, without_secrets
 
 if TYPE_CHECKING:
     from granola.base.settings import DeclaredSetting
@@ -261,7 +261,7 @@ def _run_reporting_errors() -> int:
         address_given = f"{address[1]}://{address[3]} is an address"
         return _report_error(f"{address_given}, and files are read from this machine; fetch it first")
     except OSError as error:
-        why = why_unwritten(Path(), error)
+        why = write_failure_reason(Path(), error)
         if error.filename is not None:
             return _report_error(f"{os.fsdecode(error.filename)}: {why}")
         return _report_error(f"cannot write to standard output: {why}" if is_full(error) else why)
@@ -308,7 +308,7 @@ def _check_arguments(arguments: list[str]) -> None:
 
 
 def _report_error(message: str) -> int:
-    print(f"granola: {escape_controls(scrubbed(message))}", file=sys.stderr)
+    print(f"granola: {escape_controls(message_without_secrets(message))}", file=sys.stderr)
     return UNUSABLE
 
 

@@ -37,7 +37,7 @@ from granola.evidence.attribution.sample_texts import CLASS, FactWording, Relati
 from kg.base.files import sha256_of
 from kg.errors import GroundingError
 from kg.graph.logical_query import Grounding, Hop, LogicalQuery, Shape, StoreFacts, ground_all
-from kg.graph.query_mining import name_of
+from kg.graph.query_mining import english_label
 
 COMPLEXITY = {
     Shape.SINGLE: Complexity.SINGLE,
@@ -341,7 +341,7 @@ def count_by_subject_class(samples: Iterable[AttributionSample], facts: StoreFac
     Figure 5.
     """
     kinds = (facts.targets(next(start_entities(sample)), Hop(property=CLASS)) for sample in samples if sample.query)
-    tally = Counter((own and name_of(facts.entity(own[0]))) or "without a class" for own in kinds)
+    tally = Counter((own and english_label(facts.entity(own[0]))) or "without a class" for own in kinds)
     most = dict(tally.most_common(DOMAINS))
     others = tally.total() - sum(most.values())
     return {**most, **({"other": others} if others else {})}

@@ -42,7 +42,7 @@ from granola.evidence.attribution.sample_texts import (
 from kg.base.model import ENTITY_ID, Statement, TimeValue
 from kg.errors import QueryShapeError
 from kg.graph.logical_query import Branch, Fact, FactList, Grounding, Hop, LogicalQuery, Shape, StoreFacts, ground
-from kg.graph.query_mining import MinedQueries, MiningSettings, name_of, namesakes
+from kg.graph.query_mining import MinedQueries, MiningSettings, english_label, namesakes
 from kg.graph.sparql_shapes import query_of_sparql
 
 Groups = tuple[tuple[Fact, ...], ...]  # for each branch, the facts that its citations state
@@ -154,7 +154,7 @@ class EvidenceEditor:
             facts.fetch(drawn)
             # The most similar candidate first: it is hardest to notice.
             for entity_id in sorted(drawn, key=lambda other: -self._similarity(answer, other)):
-                name = name_of(facts.entity(entity_id))
+                name = english_label(facts.entity(entity_id))
                 known = {other.casefold() for other in self._names(entity_id)}
                 # A namesake or a container of the answer, or its kind, might still be correct.
                 if name is None or known & names or answer in self._containers_and_superclasses(entity_id):
@@ -261,7 +261,7 @@ class EvidenceEditor:
             and statement.target not in excluded
         ][:_MOST_STATEMENTS]
         self._facts.fetch(target for _, target in targets)
-        named = dict.fromkeys(pair for pair in targets if name_of(self._facts.entity(pair[1])) is not None)
+        named = dict.fromkeys(pair for pair in targets if english_label(self._facts.entity(pair[1])) is not None)
         return [Fact(node, prop, target) for prop, target in named]
 
 
@@ -316,7 +316,7 @@ def reason_unproven(category: Category, truth: Grounding, evidence: Groups, fact
 
 def is_true(fact: Fact, facts: StoreFacts) -> bool:
     """Whether the graph contains a fact, at any rank and time."""
-    return facts.holds(fact.subject, Hop(property=fact.property, qualifier=fact.qualifier), fact.object)
+    return facts.has_fact(fact.subject, Hop(property=fact.property, qualifier=fact.qualifier), fact.object)
 
 
 _SIMPLE = re.compile(r"(Q[1-9][0-9]*)\t([PR])([1-9][0-9]*)\t(Q[1-9][0-9]*)\t([^\t]*\S)\s*\Z")
@@ -532,11 +532,11 @@ class QueryExtender:
         drawing.shuffle(few)
         used_ids = grounding.entities
         # Without a name an entity cannot be asked for; with a name of the query it is confused with its entities.
-        barred = {None, *(name_of(self._facts.entity(entity_id)) for entity_id in used_ids)}
+        barred = {None, *(english_label(self._facts.entity(entity_id)) for entity_id in used_ids)}
         for pair in few[:_TRIED]:
             carriers = self._facts.store.referrers([pair], limit=HUB).get(pair, [])
             self._facts.fetch(carriers)
             others = [one for one in carriers if one.startswith("Q") and one not in used_ids]
-            if named := [one for one in others if name_of(self._facts.entity(one)) not in barred]:
+            if named := [one for one in others if english_label(self._facts.entity(one)) not in barred]:
                 return drawing.choice(named), Hop(property=pair[0])
         return None

@@ -33,7 +33,7 @@ from abstraction.text.language.phrases import FUNCTION
 from granola.evidence.attribution.attribution_task import LABELS, AttributionSample, CitedFact, NoSampleError
 from granola.evidence.evidence_task import JudgedQuestion, SheetForm
 from kg.graph.logical_query import Branch, Fact, Grounding, Hop, LogicalQuery, Shape, StoreFacts
-from kg.graph.query_mining import name_of
+from kg.graph.query_mining import english_label
 
 CLASS = "P31"
 _LOOKED_AT = 60  # values sampled, with five subjects each, to see whether a relation has several values
@@ -163,7 +163,7 @@ class FactWording:
 
     def name(self, entity_id: str) -> str:
         """The English label. Raises NoSampleError where there is none."""
-        name = name_of(self._facts.entity(entity_id))
+        name = english_label(self._facts.entity(entity_id))
         if name is None:
             raise NoSampleError("an entity has no English name")
         return name
