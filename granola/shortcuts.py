@@ -24,7 +24,7 @@ from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.base.tiers import Level
 from abstraction.files.records import Record, data_files, json_text
 from abstraction.files.row_models import without_rejected
-from abstraction.files.row_shapes import RowShape, shape_of, shaped_records
+from abstraction.files.row_shapes import RowShape, records_with_usual_fields, shape_of
 from abstraction.files.rows import QARow, TieredRow, question_rows, read_questions, tiered_rows
 from abstraction.maker.pipeline import make_ladders
 from granola.errors import GranolaError, MatcherError, PredictionError, UsageError
@@ -296,7 +296,7 @@ def _read_question_rows(
         return
     records: Iterable[Any] = _as_records(questions, "question", is_flat=shape is None)
     if shape is not None:
-        records = shaped_records(records, shape, language)
+        records = records_with_usual_fields(records, shape, language)
     yield from without_rejected(question_rows(records, relation=relation), on_reject)
 
 

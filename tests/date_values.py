@@ -23,5 +23,5 @@ def time_value_ladder(
     unit = calendar_unit_of(value)
     text = names_of_unit(unit or CalendarUnit("year", value.year), era=era, style=style)[0]
     if circa:
-        text = era.words.fill_templates("circa", date=text)[0]
+        text = era.language.fill_templates("circa", date=text)[0]
     return date_ladder(ParsedDate(text=text, first=value, last=None, circa=circa, style=style, era=era))

@@ -184,7 +184,7 @@ class Record:
         """The beginning of the fields as text, for a message."""
         return repr_excerpt(dict(self.data))
 
-    def rejected(self, reason: str) -> RejectedRow:
+    def rejected_row(self, reason: str) -> RejectedRow:
         """The rejected row of this record, with the reason."""
         return RejectedRow(source=self.source, reason=reason, excerpt=self.text_excerpt)
 

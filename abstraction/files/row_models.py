@@ -58,14 +58,14 @@ def read_each(
         try:
             row = read(record)
         except ForeseenError as error:
-            yield record.rejected(str(error))
+            yield record.rejected_row(str(error))
         except Exception as error:
             given = record.data.get("id", "")
             fault, id_ = fault_or_raise(error, "reading"), str(given) if isinstance(given, str | int) else ""
             yield fault.rejected(source=record.source, id=id_, text=record.text_excerpt)
         else:
             if name is not None and name(row) in seen:
-                yield record.rejected(f"id {name(row)!r} was used already at {seen[name(row)]}")
+                yield record.rejected_row(f"id {name(row)!r} was used already at {seen[name(row)]}")
                 continue
             if name is not None:
                 seen[name(row)] = record.source
@@ -115,7 +115,7 @@ def read_sheet_lines(
             yield record
 
 
-class RowNumbers:
+class RowIdCounter:
     """Makes ids for rows without one: "<prefix>-<n>", where n counts the records from 1, on from file to file."""
 
     def __init__(self) -> None:

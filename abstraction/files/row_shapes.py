@@ -241,7 +241,7 @@ def _parse_description_list(text: str) -> Iterator[str]:
     yield from filter(str.strip, read)
 
 
-def shaped_records(
+def records_with_usual_fields(
     records: Iterable[Record | RejectedRow],
     shape: RowShape,
     language: str = "en",

@@ -31,14 +31,14 @@ from abstraction.files.row_models import (
     AnsweredModel,
     AskedModel,
     QuestionModel,
-    RowNumbers,
+    RowIdCounter,
     read_each_once,
     reference_levels,
     unread_fields,
     without_redundant_answer,
     without_rejected,
 )
-from abstraction.files.row_shapes import RowShape, shaped_records
+from abstraction.files.row_shapes import RowShape, records_with_usual_fields
 from abstraction.files.writing import write_records
 from abstraction.text.language.languages import is_supported_language
 from abstraction.text.questions.question_wording import read_relation_wording, subject_of
@@ -159,11 +159,15 @@ def _stored_links(extra: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
 
 
-def _linked_qid(answer: str, extra: Mapping[str, Any], *, alone: bool) -> str | None:
+def _linked_qid(answer: str, extra: Mapping[str, Any], *, is_only_answer: bool) -> str | None:
     """The item that an answer of a tiered row was linked to; None for an id of another form, which is linked anew."""
     for link in _stored_links(extra):
         qid = link.get("qid")
-        if link.get("answer", answer if alone else None) == answer and isinstance(qid, str) and ENTITY_ID.match(qid):
+        if (
+            link.get("answer", answer if is_only_answer else None) == answer
+            and isinstance(qid, str)
+            and ENTITY_ID.match(qid)
+        ):
             return qid
     return None
 
@@ -221,14 +225,14 @@ def read_files(
     `read` takes a record, `default` (the relation of records without one) and `numbers` (ids of records without one).
     For the other arguments see `read_questions`.
     """
-    numbers = RowNumbers()
+    numbers = RowIdCounter()
     seen: dict[str, str] = {}
     split = shape.split if shape is not None else ""
     for path in (file for one in paths for file in data_files(one, split or None)):
         records = read_records(path)
         if shape is not None:
             file_named_by_split = bool(split) and split_of(Path(path)) == canonical_split(split)
-            records = shaped_records(
+            records = records_with_usual_fields(
                 records, shape, language, with_answers, path=path, file_named_by_split=file_named_by_split
             )
         from_name = _FILE_RELATION.match(Path(path).name)
@@ -242,7 +246,7 @@ def question_rows(
     records: Iterable[Record | RejectedRow], *, relation: str | None = None
 ) -> Iterator[QARow | RejectedRow]:
     """The questions of records, see `read_questions`; rejected rows stay in their places."""
-    numbers = RowNumbers()
+    numbers = RowIdCounter()
     return read_each_once(
         numbers.number_records(records), partial(_read_question_row, default=relation, numbers=numbers)
     )
@@ -261,7 +265,7 @@ def tiered_rows(
     records: Iterable[Record | RejectedRow], *, on_reject: OnReject | None = None, evidence: bool = True
 ) -> Iterator[TieredRow]:
     """The tiered rows of records; see `read_tiered`."""
-    numbers = RowNumbers()
+    numbers = RowIdCounter()
     rows = read_each_once(
         numbers.number_records(records), partial(_read_tiered_row, numbers=numbers, evidence=evidence)
     )
@@ -312,7 +316,7 @@ def granola_columns(row: TieredRow) -> dict[str, Any]:
     return {name: columns.get(name, row.extra.get(name)) for name in GRANOLA_COLUMNS}
 
 
-def _read_question_row(record: Record, default: str | None, numbers: RowNumbers) -> QARow:
+def _read_question_row(record: Record, default: str | None, numbers: RowIdCounter) -> QARow:
     record = without_redundant_answer(record)
     fields = QuestionModel.of(record)
     relation, text = relation_and_subject(fields, default)
@@ -322,7 +326,7 @@ def _read_question_row(record: Record, default: str | None, numbers: RowNumbers)
     qids = fields.qid_of_each_answer()
     alone = len(fields.answer) == 1
     if "levels" in record.data and not (alone and any(qids)):  # a tiered row keeps the links of each of its answers
-        linked = tuple(_linked_qid(answer, extra, alone=alone) for answer in fields.answer)
+        linked = tuple(_linked_qid(answer, extra, is_only_answer=alone) for answer in fields.answer)
         qids = linked if any(linked) else qids
     return QARow(
         answer_qids=qids,
@@ -347,7 +351,7 @@ def relation_and_subject(fields: AskedModel, default: str | None) -> tuple[str |
     return relation, text
 
 
-def _read_tiered_row(record: Record, numbers: RowNumbers | None = None, *, evidence: bool = True) -> TieredRow:
+def _read_tiered_row(record: Record, numbers: RowIdCounter | None = None, *, evidence: bool = True) -> TieredRow:
     record = without_redundant_answer(record)
     data = record.data
     fields = AnsweredModel.of(record)

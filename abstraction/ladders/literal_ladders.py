@@ -33,7 +33,7 @@ from abstraction.text.language.calendar_dates import (
     calendar_unit_of,
     circa_tolerance,
     era_marks_of_century,
-    gregorian_of,
+    julian_to_gregorian,
     names_of_unit,
 )
 from abstraction.text.language.languages import Language, language
@@ -241,7 +241,7 @@ def _coarser_tiers_of_certain_date(parsed: ParsedDate) -> list[list[Tier]]:
     start = max(KINDS.index(OF_PRECISION.get(value.precision, "deep")) for value in (first, last))
     if parsed.last is None and not parsed.part:
         start += 1
-    other = gregorian_of(first) if parsed.last is None else None
+    other = julian_to_gregorian(first) if parsed.last is None else None
     if other and (other.year, other.month or 0, other.day or 0) < GREGORIAN_REFORM:
         other = None
     levels: list[list[Tier]] = []
@@ -289,7 +289,7 @@ def _tiers_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
     begin, end = calendar_unit_of(first), calendar_unit_of(last)
     if not begin or not end or {begin.kind, end.kind} & {"millennium", "deep"}:
         return []
-    if not parsed.era.words.has_words_for("century"):
+    if not parsed.era.language.has_words_for("century"):
         return []
     early = TimeValue(year=_shift_year(begin.first_year(), -_possible_error_in_years(first)), precision=9)
     late = TimeValue(year=_shift_year(end.last_year(), _possible_error_in_years(last)), precision=9)
@@ -318,7 +318,7 @@ def _possible_error_in_years(value: TimeValue) -> int:
 
 def _is_useful_tier(unit: CalendarUnit, era: Era) -> bool:
     """Whether the language has a word for the unit; millennia are used only for years BCE."""
-    return era.words.has_words_for(unit.kind) and (unit.kind != "millennium" or unit.number < 0)
+    return era.language.has_words_for(unit.kind) and (unit.kind != "millennium" or unit.number < 0)
 
 
 def _shift_year(year: int, by: int) -> int:
@@ -374,8 +374,8 @@ def _century_end_tier(century: CalendarUnit, era: Era) -> Tier:
     texts = [
         text
         for mark in era_marks_of_century(century, era)
-        for count in era.words.ordinals(abs(century.number))
-        for text in era.words.fill_templates(f"century_{place}", count=count, mark=mark)
+        for count in era.language.ordinals(abs(century.number))
+        for text in era.language.fill_templates(f"century_{place}", count=count, mark=mark)
     ]
     return _date_tier(
         tuple(dict.fromkeys(texts)),
@@ -386,10 +386,10 @@ def _century_end_tier(century: CalendarUnit, era: Era) -> Tier:
 
 def _turn_of_centuries_tier(early: CalendarUnit, late: CalendarUnit, era: Era) -> Tier:
     """The turn of two centuries, where an approximate date lies at their border."""
-    old, new = (era.words.ordinals(abs(unit.number))[0] for unit in (early, late))
+    old, new = (era.language.ordinals(abs(unit.number))[0] for unit in (early, late))
     mark = f" {era.before}" if early.number < 0 else ""
     return _date_tier(
-        era.words.fill_templates("turn", old=old, new=new, mark=mark),
+        era.language.fill_templates("turn", old=old, new=new, mark=mark),
         frozenset({f"{early.key()} or {late.key()}"}),
         f"an estimate may be off by some years, over the border of {names_of_unit(early, era=era)[0]} and the next",
     )
@@ -397,7 +397,7 @@ def _turn_of_centuries_tier(early: CalendarUnit, late: CalendarUnit, era: Era) -
 
 def _written_forms(unit: CalendarUnit, parsed: ParsedDate) -> tuple[str, ...]:
     """The ways to write a date that begins with this unit; of ranges only those of plain years."""
-    forms, words = names_of_unit(unit, era=parsed.era, style=parsed.style), parsed.era.words
+    forms, words = names_of_unit(unit, era=parsed.era, style=parsed.style), parsed.era.language
     if parsed.last is not None:
         end = calendar_unit_of(parsed.last)
         if parsed.circa or end is None or {unit.kind, end.kind} != {"year"}:
@@ -407,6 +407,6 @@ def _written_forms(unit: CalendarUnit, parsed: ParsedDate) -> tuple[str, ...]:
     if parsed.circa:
         plain = tuple(words.without_article(form) if unit.kind != "day" else form for form in forms[:2])
         return (*(text for form in plain for text in words.fill_templates("circa", date=form)), *forms)
-    other = gregorian_of(parsed.first)
+    other = julian_to_gregorian(parsed.first)
     also = calendar_unit_of(other) if other else None
     return forms + names_of_unit(also, era=parsed.era, style=parsed.style) if also else forms

@@ -30,7 +30,7 @@ from abstraction.ladders.proposals import (
     one_condition,
     phrase_proposal,
 )
-from abstraction.text.descriptions.attested_words import Vocabulary, words
+from abstraction.text.descriptions.attested_words import Vocabulary, description_words
 from abstraction.text.descriptions.office_grammar import Kin, Office, office_data, read_office
 from abstraction.text.descriptions.person_grammar import parse_person
 from abstraction.text.descriptions.place_grammar import first_segment
@@ -100,7 +100,7 @@ def has_office_or_kin(graph: Graph, vocabulary: Vocabulary, person: str) -> bool
 
 def office_from_label(label: str) -> Office | None:
     """The office that a label names: "mayor of Chicago"."""
-    sequence = words(label)
+    sequence = description_words(label)
     nominal = next((i for i, w in enumerate(sequence) if w.key in {"of", "for", "to"}), 0)
     return read_office(sequence, nominal) if nominal else None
 
@@ -145,7 +145,7 @@ def _add_office_and_holders(
     person.order += 1
     if not hidden:
         if office.ordinal is not None and not office.former and not _ORDINAL.search(case.question):
-            written = [w for w in words(case.description) if w.end <= office.words[0].start]
+            written = [w for w in description_words(case.description) if w.end <= office.words[0].start]
             written = [w for w in written if w.key == office.ordinal.casefold()][-1:]
             conditions = one_condition("text", f"ordinal:{office.ordinal}")
             holding = {f"f:{office.ordinal} {normalise(named)}"}
@@ -239,7 +239,7 @@ def _country_adjective(case: LadderCase, office: Office) -> str | None:
     # Whole, else what it ends in, else the first of several lands: the King of Denmark and Norway is a Danish one.
     for land in (name, name.rsplit(" of ", 1)[-1], name.split(" and ", 1)[0]):
         if countries := known.get(land.removeprefix("the ")):
-            return case.vocabulary.adjective(countries[0])
+            return case.vocabulary.adjective_of_country(countries[0])
     return None
 
 

@@ -401,7 +401,9 @@ class _OrganisationPhrases:
 
     def _feature_of_place(self, place: Place) -> str:
         """The feature of a place; for a country that of its nationality."""
-        adjective = self.case.vocabulary.adjective(place.qid) if place.qid and self._is_country(place.qid) else None
+        adjective = (
+            self.case.vocabulary.adjective_of_country(place.qid) if place.qid and self._is_country(place.qid) else None
+        )
         feature = f"n:{adjective}" if adjective else f"p:{place.key}"
         if place.qid and self.case.gazetteer.is_state(place.qid):
             self.states.add(feature)

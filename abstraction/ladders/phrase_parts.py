@@ -157,7 +157,7 @@ def find_nationalities(case: LadderCase, national: Nationality | None, propertie
     out: dict[str, Nation] = {}
     for statement in stated:
         country = statement.target or ""
-        adjective = case.vocabulary.adjective(country)
+        adjective = case.vocabulary.adjective_of_country(country)
         if adjective is not None and adjective not in out:
             proof = (from_statement(case.graph, statement),)
             out[adjective] = nation_from_adjective(adjective, statement.property, country, proof)
@@ -170,7 +170,7 @@ def nationality_by_seat(case: LadderCase, seat_property: str, nation_property: s
     """
     for seat in [s for s in case.graph.current(case.answer, seat_property) if s.target][:1]:
         for statement in case.graph.current(seat.target or "", "P17")[:1]:
-            adjective = case.vocabulary.adjective(statement.target or "")
+            adjective = case.vocabulary.adjective_of_country(statement.target or "")
             if adjective is not None:
                 proof = (from_statement(case.graph, seat), from_statement(case.graph, statement))
                 return [nation_from_adjective(adjective, nation_property, statement.target or "", proof)]
@@ -199,7 +199,9 @@ def _nation_in_description(
     words = word_evidence(case, national.words)
     parts: list[Nation] = []
     for text, countries in zip(national.parts, national.countries, strict=True):
-        backing = [s for s in stated if s.target in countries or case.vocabulary.adjective(s.target or "") == text]
+        backing = [
+            s for s in stated if s.target in countries or case.vocabulary.adjective_of_country(s.target or "") == text
+        ]
         if len(countries) > 1 and stated and not backing and text not in word_list("unambiguous_nations"):
             return None  # "Dominican" of which country, or of the order?
         country = next((s.target for s in backing if s.target in countries), None) or countries[0]
@@ -225,7 +227,7 @@ def _as_british(case: LadderCase, part: Nation, stated: Sequence[Statement], pro
     Kingdom.
     """
     united = next((s for s in stated if s.target == UNITED_KINGDOM), None)
-    british = case.vocabulary.adjective(UNITED_KINGDOM)
+    british = case.vocabulary.adjective_of_country(UNITED_KINGDOM)
     if united is None or not british:
         return part
     whole = nation_from_adjective(british, prop, UNITED_KINGDOM, (from_statement(case.graph, united),))

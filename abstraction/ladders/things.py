@@ -35,7 +35,7 @@ from abstraction.ladders.proposals import (
     named_values,
     one_condition,
 )
-from abstraction.text.descriptions.attested_words import shortenings, words
+from abstraction.text.descriptions.attested_words import description_words, shortenings
 from abstraction.text.descriptions.kind_grammar import WorkDescription, parse_work, read_kind
 from abstraction.text.descriptions.place_grammar import first_segment
 from abstraction.text.language.phrases import definite, indefinite, word_list
@@ -209,7 +209,7 @@ def _specific_kinds(
     case: LadderCase, family: str, nation_properties: Sequence[str]
 ) -> tuple[list[KindChain], Nation | None]:
     """The specific kinds by the description, else by P31; and the nationality."""
-    kind = read_kind(words(case.description), case.vocabulary, family)
+    kind = read_kind(description_words(case.description), case.vocabulary, family)
     chains = [described_kind(case, kind, family)] if kind is not None else []
     # "October 1973 war": a date is a detail of its own.
     chains = [chain.filtered(lambda text: not any(c.isdigit() for c in text)) for chain in chains]

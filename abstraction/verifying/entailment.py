@@ -23,9 +23,9 @@ from abstraction.files.rows import TieredRow, candidate_ids_of_link
 from abstraction.ladders.containers import same_extent
 from abstraction.ladders.weighing import rising_tiers
 from abstraction.linking.gazetteer import Gazetteer
-from abstraction.text.language.amounts import convert_claim, whole_amount
+from abstraction.text.language.amounts import amount_of_whole_text, convert_claim
 from abstraction.text.language.calendar_dates import calendar_unit_of
-from abstraction.text.language.date_finder import IntervalClaim, whole_date
+from abstraction.text.language.date_finder import IntervalClaim, date_of_whole_text
 from abstraction.text.language.languages import (
     bundled_demonyms,
     description_language,
@@ -158,7 +158,7 @@ def days_of(text: str, code: str = "en") -> tuple[float, float] | None:
         year = int(short["year"])
         unit = calendar_unit_of(TimeValue(year=year, precision=8 if short["decade"] else 9)) if year else None
         return unit.days() if unit else None
-    claim = whole_date(text, code, "ranges")
+    claim = date_of_whole_text(text, code, "ranges")
     if claim is None:
         return None
     early = YEAR if claim.width >= _CENTURY and claim.low > YEAR else 0
@@ -174,7 +174,7 @@ def amount_of(text: str, code: str = "en") -> IntervalClaim | None:
     bare_text = lower[about.end() :] if about else lower
     if days_of(text, code) is not None and any(map(str.isalpha, bare_text)):
         return None  # "the 20th century" is a date, but 1969 may be an amount
-    claim = whole_amount(text, code)
+    claim = amount_of_whole_text(text, code)
     if claim is None or claim.exact is None or about:
         return claim
     return replace(claim, low=claim.exact, high=claim.exact)

@@ -143,14 +143,14 @@ def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
         is_supported_language,
         language,
         language_gaps_notice,
-        supported_languages,
+        supported_languages_text,
     )
 
     for code, number in sorted(rows.items()):
         if not is_supported_language(code):
             note(
                 f"{count(number, 'row')} in the language {code!r}, which has no rules (there are: "
-                f"{supported_languages()}): read as {language(code).name}"
+                f"{supported_languages_text()}): read as {language(code).name}"
             )
         elif said := language_gaps_notice(code):
             note(f"{count(number, 'row')} in a language without a file: {said}")

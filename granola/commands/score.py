@@ -437,11 +437,11 @@ class Match(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Match and write. Raises UsageError, and MatcherError for settings that exclude each other."""
-        from abstraction.text.language.languages import is_supported_language, supported_languages
+        from abstraction.text.language.languages import is_supported_language, supported_languages_text
 
         if self.language is not None:
             if not is_supported_language(self.language):
-                allowed = f"answers are read in {supported_languages()}, or a kind as de-at"
+                allowed = f"answers are read in {supported_languages_text()}, or a kind as de-at"
                 raise UsageError(f"--language is {self.language!r}; {allowed}")
             named = MATCHERS.get(self.matcher.partition(":")[0])
             if named is not None and named.asks_a_model:

@@ -14,7 +14,7 @@ from pydantic import Field, PlainValidator
 from abstraction.base.faults import OnReject, RejectedRow, UnansweredRow, repr_excerpt
 from abstraction.errors import RowError
 from abstraction.files.records import Record, read_records, split_cell
-from abstraction.files.row_models import AskedModel, NeededId, RowNumbers, is_number, read_each_once, without_rejected
+from abstraction.files.row_models import AskedModel, NeededId, RowIdCounter, is_number, read_each_once, without_rejected
 from abstraction.files.row_shapes import RowShape
 from abstraction.files.rows import read_files, relation_and_subject
 
@@ -141,13 +141,13 @@ def sample_row(record: Record, *, prediction_as_sample: bool = False) -> SampleR
 
 
 def _question_row(
-    record: Record, *, default: str | None = None, numbers: RowNumbers | None = None, model: AskedModel | None = None
+    record: Record, *, default: str | None = None, numbers: RowIdCounter | None = None, model: AskedModel | None = None
 ) -> SampleRow:
     """The question of a record, without samples; `model`: the record as read."""
     model = model or AskedModel.of(record)
     relation, text = relation_and_subject(model, default)
     return SampleRow(
-        id=model.id or (numbers or RowNumbers()).id_of_current_record(model.relation or default or "row"),
+        id=model.id or (numbers or RowIdCounter()).id_of_current_record(model.relation or default or "row"),
         question=model.question,
         samples=(),
         relation=relation,

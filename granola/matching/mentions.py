@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
 
-from abstraction.text.language.amounts import may_be_amount, whole_amount
-from abstraction.text.language.date_finder import IntervalClaim, may_be_date, whole_date
+from abstraction.text.language.amounts import amount_of_whole_text, may_be_amount
+from abstraction.text.language.date_finder import IntervalClaim, date_of_whole_text, may_be_date
 from abstraction.text.language.languages import language
 from granola.matching import word_lists
 from granola.matching.countries import country_adjectives, country_ids
@@ -135,7 +135,7 @@ def is_description(name: str) -> bool:
 @_remember_names
 def claims_of_kind(levels: Names, kind: str, code: str) -> tuple[tuple[IntervalClaim, ...], ...]:
     """The names of each level that are dates or amounts, as claims; () where the finest level has none."""
-    read, may_be = (whole_date, may_be_date) if kind == "date" else (whole_amount, may_be_amount)
+    read, may_be = (date_of_whole_text, may_be_date) if kind == "date" else (amount_of_whole_text, may_be_amount)
     if not levels or not may_be("\n".join(levels[0]), code):
         return ()
     claims_of_levels: list[tuple[IntervalClaim, ...]] = []

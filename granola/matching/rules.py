@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from abstraction.text.language.amounts import amounts
 from abstraction.text.language.date_finder import IntervalClaim, dates, dates_with_swapped_day_and_month
 from abstraction.text.language.languages import language
-from abstraction.text.language.units import are_other_currencies, currencies
+from abstraction.text.language.units import currencies, name_different_currencies
 from granola.base.run_record import hash_of_modules
 from granola.matching.matchers import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.matching.mentions import (
@@ -227,7 +227,7 @@ def _match_exactly(prediction: str, levels: Names) -> Verdict | None:
             continue
         # the words of two amounts may be equal, and their currencies not
         if prediction.isalnum() or not (
-            are_other_currencies(prediction, name) or (currencies(prediction) and not currencies(name))
+            name_different_currencies(prediction, name) or (currencies(prediction) and not currencies(name))
         ):
             return Verdict(level=level + 1, rule="exact", compared=Comparison(prediction=prediction.strip(), tier=name))
     return None
@@ -251,7 +251,7 @@ def _match_values_or_names(prediction: str, levels: Names, question: str | None,
             claims += dates_with_swapped_day_and_month(prediction)[:MOST]
         stated = _claims_beyond_question(kind, claims, read, prediction, question)
         tiers = " / ".join(tier.text for level in ladder for tier in level)
-        if kind == "amount" and stated and are_other_currencies(prediction, tiers, code):
+        if kind == "amount" and stated and name_different_currencies(prediction, tiers, code):
             verdict = Verdict(level=None, rule="amount:other-unit")
         else:
             verdict = verdict_on_claims(kind, stated, ladder, prediction, question, code)

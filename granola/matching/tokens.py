@@ -18,7 +18,7 @@ from typing import NamedTuple
 import orjson
 
 from abstraction.text.language.languages import language
-from abstraction.text.language.units import SIGNS, are_other_currencies
+from abstraction.text.language.units import SIGNS, name_different_currencies
 from granola.matching import word_lists
 from granola.replies.plain_text import plain, without_markup
 from kg.base.bounded_cache import TextCaches
@@ -485,7 +485,7 @@ _MAY_HAVE = re.compile(rf"{MARK.pattern}|[{SIGNS}]|\d|\b[A-Ha-h][ -](?:sharp|fla
 def keeps_marks(prediction: str, name: str) -> bool:
     """Whether a prediction has every mark of a name at the same word, and names no other currency."""
     return not _MAY_HAVE.search(name) or (
-        _marks(name, spelt=False) <= _marks(prediction, spelt=True) and not are_other_currencies(prediction, name)
+        _marks(name, spelt=False) <= _marks(prediction, spelt=True) and not name_different_currencies(prediction, name)
     )
 
 

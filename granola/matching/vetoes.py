@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from abstraction.text.language.cldr import territory_names, zone_cities
+from abstraction.text.language.cldr import english_time_zone_cities, territory_names
 from abstraction.text.language.languages import language
 from granola.matching import word_lists
 from granola.matching.countries import (
@@ -225,7 +225,11 @@ def begins_a_longer_name(answer: AnswerText, mention: Mention) -> bool:
         return False
     if function_words(answer.code) and key(mention.name) != answer.texts[mention.start : right]:
         return False  # an inflected name: Roms Altstadt
-    if word.text in _TOWNS and is_country_or_division(key(mention.name)) and mention.name not in zone_cities():
+    if (
+        word.text in _TOWNS
+        and is_country_or_division(key(mention.name))
+        and mention.name not in english_time_zone_cities()
+    ):
         return True  # Kansas City, Mexico City: towns, not the state; unlike New York City
     if word.text in _JUNIOR:  # Al Gore Jr.; the elder and the third have their number
         return False

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from abstraction.text.language.cldr import scripts_of, territory_names
+from abstraction.text.language.cldr import codes_of_scripts, territory_names
 from abstraction.text.language.language_data import Language, folded
 from abstraction.text.language.languages import bundled_demonyms, language
 from granola.matching import word_lists
@@ -131,7 +131,7 @@ def _country_of_name(name: str, words: Language) -> _Country:
 @cache
 def _country_by_stems(words: Language) -> Mapping[Stems, _Country]:
     """Each country of CLDR or the language's data by the stems of its names and adjectives."""
-    in_scripts = [territory_names(code) for code in scripts_of(words.code)]
+    in_scripts = [territory_names(code) for code in codes_of_scripts(words.code)]
     in_english, english = territory_names("en"), bundled_demonyms()
     table: dict[Stems, _Country] = {}
     for place in dict.fromkeys([*words.demonyms, *territory_names(words.code)]):

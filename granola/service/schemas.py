@@ -21,7 +21,7 @@ from abstraction.errors import RowError
 from abstraction.files.records import Record, record_of_line
 from abstraction.files.rows import QARow, question_rows
 from abstraction.files.rows import TieredRow as Row
-from abstraction.text.language.languages import is_supported_language, supported_languages
+from abstraction.text.language.languages import is_supported_language, supported_languages_text
 from granola.decoding import decision
 from granola.decoding.samples import SampleRow, sample_row
 from granola.matching import Matcher, matcher
@@ -245,7 +245,7 @@ class MatchSettings(BaseModel):
     def make_matcher(self, language: str) -> Matcher:
         """The matcher of these settings. Raises HTTPProblem for an unsupported language, as `granola match` does."""
         if not is_supported_language(language):
-            allowed = f"answers are read in {supported_languages()}, or a kind as de-at"
+            allowed = f"answers are read in {supported_languages_text()}, or a kind as de-at"
             raise HTTPProblem(422, "language", f"language is {language!r}; {allowed}")
         return matcher(self.matcher, tau=self.tau, language=language, raw=self.raw)
 

@@ -24,7 +24,7 @@ from abstraction.files.rows import QARow, TieredRow
 from abstraction.ladders.assembly.filters import MeasuredRelations
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.descriptions.attested_words import Vocabulary
-from abstraction.text.language.languages import description_language, is_supported_language, supported_languages
+from abstraction.text.language.languages import description_language, is_supported_language, supported_languages_text
 from granola.service.limits import ServiceSettings
 from granola.service.problems import HTTPProblem, overload_problem, time_limit_problem
 from kg.base.model import fallback_chain
@@ -212,7 +212,7 @@ class SnapshotSession(WorkContext):
         if not self.supports_language(language):
             raise HTTPProblem(
                 422, "language", f"language is {language!r}: the snapshot has no names in it, and dates are written in "
-                f"{supported_languages()} alone; ask in one of these, or in one that the snapshot has names in",
+                f"{supported_languages_text()} alone; ask in one of these, or in one that the snapshot has names in",
             )  # fmt: skip
 
     def ladder(self, row: QARow, language: str, linker: str = "question") -> TieredRow:

@@ -6,7 +6,7 @@ import pytest
 
 from abstraction.base.tiers import Evidence
 from abstraction.ladders.literal_ladders import date_ladder
-from abstraction.text.language.calendar_dates import CalendarUnit, gregorian_of, parse_date
+from abstraction.text.language.calendar_dates import CalendarUnit, julian_to_gregorian, parse_date
 from kg.base.model import TimeValue, normalise
 from tests.cases import shown
 from tests.date_values import time_value_ladder
@@ -149,7 +149,7 @@ def test_other_names_of_units(text: str, level: int, alias: str) -> None:
 )  # fmt: skip
 def test_gregorian_equivalent(julian: tuple[int, int, int], gregorian: tuple[int, int, int]) -> None:
     year, month, day = julian
-    found = gregorian_of(TimeValue(year=year, month=month, day=day, calendar="julian"))
+    found = julian_to_gregorian(TimeValue(year=year, month=month, day=day, calendar="julian"))
     assert found is not None
     assert (found.year, found.month, found.day) == gregorian
 

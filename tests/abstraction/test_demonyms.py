@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from abstraction.text.descriptions.attested_words import Vocabulary, words
+from abstraction.text.descriptions.attested_words import Vocabulary, description_words
 from abstraction.text.descriptions.kind_grammar import read_nationality
 from abstraction.text.language.languages import bundled_demonyms, choose_adjective
 from tests.worlds import entity, store_of
@@ -59,7 +59,7 @@ def test_the_adjective_is_chosen_among_nouns_and_plurals(
     ],
 )
 def test_nationalities_at_the_head(text: str, adjective: str, parts: int) -> None:
-    found = read_nationality(words(text), PLAIN)
+    found = read_nationality(description_words(text), PLAIN)
     assert found is not None
     assert found.text == adjective
     assert len(found.parts) == parts
@@ -69,11 +69,11 @@ def test_nationalities_at_the_head(text: str, adjective: str, parts: int) -> Non
     "text", ["actor", "American football player", "2007 film", "All-American player", "polish of shoes"]
 )
 def test_what_is_no_nationality(text: str) -> None:
-    found = read_nationality(words(text), PLAIN)
+    found = read_nationality(description_words(text), PLAIN)
     assert found is None or text.startswith("polish")
     if text.startswith("polish"):
         # A description may begin in lower case, a word within it may not stand for a country.
-        assert read_nationality(words(f"maker of {text}")[2:], PLAIN) is None
+        assert read_nationality(description_words(f"maker of {text}")[2:], PLAIN) is None
 
 
 def test_a_snapshot_adds_its_own_demonyms() -> None:
@@ -82,6 +82,6 @@ def test_a_snapshot_adds_its_own_demonyms() -> None:
         entity("Q900002", "Rudolf", "Ruritanian king", P31="Q5", P27="Q900001"),
     )
     vocabulary = Vocabulary.from_store(store)
-    assert vocabulary.adjective("Q900001") == "Ruritanian"
+    assert vocabulary.adjective_of_country("Q900001") == "Ruritanian"
     assert vocabulary.countries_of_adjective("Ruritanian") == ("Q900001",)
-    assert vocabulary.adjective("Q142") == "French"
+    assert vocabulary.adjective_of_country("Q142") == "French"

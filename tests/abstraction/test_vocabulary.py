@@ -36,7 +36,7 @@ def test_words_seen_in_lower_case_are_common() -> None:
     vocabulary = Vocabulary.from_store(
         store_of(entity("Q900301", "A", "Danish wombat keeper"), entity("Q900302", "B", "keeper at Wombat House"))
     )
-    assert vocabulary.is_common("Wombat")
-    assert not vocabulary.is_common("House of Wombats")
-    assert not Vocabulary().is_common("Catholic")
-    assert Vocabulary().is_common("Actress")
+    assert vocabulary.is_common_word("Wombat")
+    assert not vocabulary.is_common_word("House of Wombats")
+    assert not Vocabulary().is_common_word("Catholic")
+    assert Vocabulary().is_common_word("Actress")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from abstraction.text.language.amounts import amounts, number_word_reader, whole_amount
+from abstraction.text.language.amounts import amount_of_whole_text, amounts, number_word_reader
 from abstraction.text.language.languages import language
 from granola.matching.value_claims import place_on_ladder
 
@@ -58,14 +58,14 @@ def test_words_that_are_left_as_they_are(text: str) -> None:
     ],
 )
 def test_an_amount_is_an_interval_that_its_rounding_leaves(text: str, low: float, high: float, unit: str) -> None:
-    found = whole_amount(text)
+    found = amount_of_whole_text(text)
     assert found is not None
     assert (found.low, found.high, found.label) == (pytest.approx(low), pytest.approx(high), unit)
 
 
 @pytest.mark.parametrize("text", ["Apollo 11", "50 Cent", "3 Doors Down", "Paris", "Henry 8 of England"])
 def test_names_with_numbers_are_no_amounts(text: str) -> None:
-    assert whole_amount(text) is None
+    assert amount_of_whole_text(text) is None
 
 
 LADDER = ["8,849 m", "about 8,850 m", "about 8,800 m", "about 9,000 m"]
@@ -83,12 +83,12 @@ LADDER = ["8,849 m", "about 8,850 m", "about 8,800 m", "about 9,000 m"]
     ],
 )
 def test_amounts_are_placed_on_a_ladder(said: str, level: int | None, how: str) -> None:
-    ladder: Any = [[whole_amount(tier)] for tier in LADDER]
+    ladder: Any = [[amount_of_whole_text(tier)] for tier in LADDER]
     placing = place_on_ladder(amounts(said)[0], ladder)
     assert placing is not None
     assert (placing.level, placing.relation) == (level, how)
 
 
 def test_amounts_of_other_units_do_not_compare() -> None:
-    ladder: Any = [[whole_amount("8,849 m")]]
+    ladder: Any = [[amount_of_whole_text("8,849 m")]]
     assert place_on_ladder(amounts("8,849 feet")[0], ladder) is None

@@ -6,7 +6,7 @@ import pytest
 
 from abstraction.ladders.literal_ladders import date_ladder
 from abstraction.text.language.calendar_dates import parse_date
-from abstraction.text.language.date_finder import dates, whole_date
+from abstraction.text.language.date_finder import date_of_whole_text, dates
 from granola.matching import matcher
 
 
@@ -56,7 +56,7 @@ FOURTH = (day(1961, 8, 4), day(1961, 8, 4))
     ],
 )
 def test_a_date_is_an_interval_of_days(text: str, expected: tuple[int, int]) -> None:
-    found = whole_date(text)
+    found = date_of_whole_text(text)
     assert found is not None
     assert (found.low, found.high) == expected
 

@@ -75,7 +75,7 @@ class DescriptionWord:
         return self.text[:1].isupper()
 
 
-def words(description: str) -> tuple[DescriptionWord, ...]:
+def description_words(description: str) -> tuple[DescriptionWord, ...]:
     """The words of the first LONGEST_DESCRIPTION characters, without brackets, final life dates and full stops.
 
     A full stop after a lower-case word ends the description, since another sentence follows.
@@ -106,7 +106,7 @@ def words(description: str) -> tuple[DescriptionWord, ...]:
 
 def first_clause(description: str, ends: str) -> list[DescriptionWord]:
     """The words up to the first separator that is among `ends`."""
-    return list(takewhile(lambda word: not (word.separator and word.text in ends), words(description)))
+    return list(takewhile(lambda word: not (word.separator and word.text in ends), description_words(description)))
 
 
 def split_at(sequence: Sequence[DescriptionWord], marks: frozenset[str]) -> list[list[DescriptionWord]]:
@@ -120,7 +120,7 @@ def split_at(sequence: Sequence[DescriptionWord], marks: frozenset[str]) -> list
     return [run for run in runs if run]
 
 
-def text_of(sequence: Sequence[DescriptionWord]) -> str:
+def joined_text(sequence: Sequence[DescriptionWord]) -> str:
     """The words as text with single spaces, but none before ",", ";" and ":"."""
     return re.sub(" (?=[,;:])", "", " ".join(word.text for word in sequence))
 
@@ -207,12 +207,12 @@ class Vocabulary:
         key = normalise(phrase)
         return key in self.occupations or key in common_occupations()
 
-    def is_common(self, word: str) -> bool:
+    def is_common_word(self, word: str) -> bool:
         """Whether a word is a common noun or adjective, by its spelling in descriptions and in the bundled lists."""
         key = normalise(word)
         return key in self.lowercase or key in _common_kind_names_and_words()[1]
 
-    def adjective(self, country: str) -> str | None:
+    def adjective_of_country(self, country: str) -> str | None:
         """The national adjective for a country's QID, or None."""
         return self.adjectives.get(country) or bundled_demonyms().adjectives.get(country)
 
@@ -327,9 +327,9 @@ _MEDIA = frozenset({"television", "radio", "film", "newspaper", "magazine", "boo
 LONGEST_PHRASE = 20  # words of the longest suffix that is tried
 
 
-def is_common(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
+def is_common_word(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
     """Whether the word is a common noun or adjective, regardless of a capital first letter."""
-    return not word.is_capitalised or (not word.text.isupper() and vocabulary.is_common(word.text))
+    return not word.is_capitalised or (not word.text.isupper() and vocabulary.is_common_word(word.text))
 
 
 def lowercase_common_nouns(
@@ -356,7 +356,7 @@ def lowercase_common_nouns(
 
 def is_capital_by_position(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
     """Whether a capital at the start of a phrase is due to the position only."""
-    return (len(word.text) == 1 or not word.text.isupper()) and vocabulary.is_common(word.text)
+    return (len(word.text) == 1 or not word.text.isupper()) and vocabulary.is_common_word(word.text)
 
 
 def may_shorten(longer: str, shorter: str, vocabulary: Vocabulary) -> bool:

@@ -16,10 +16,10 @@ from abstraction.text.descriptions.attested_words import (
     Vocabulary,
     common_types,
     first_clause,
+    joined_text,
     lowercase_common_nouns,
     may_shorten,
     separates_conjuncts,
-    text_of,
 )
 from abstraction.text.language.languages import bundled_demonyms
 from abstraction.text.language.phrases import is_informative, word_list
@@ -115,7 +115,7 @@ def _spell_adjective(text: str, countries: tuple[str, ...], vocabulary: Vocabula
     """The adjective with its usual capitals; for a country's name or abbreviation the adjective of the country."""
     key = normalise(text)
     bundled = bundled_demonyms()
-    adjective = vocabulary.adjective(countries[0])
+    adjective = vocabulary.adjective_of_country(countries[0])
     if adjective is not None and key in bundled.names:
         return adjective
     if key in _ABBREVIATED:
@@ -373,7 +373,7 @@ def _read_creators(tail: Sequence[DescriptionWord]) -> Creators | None:
         named.pop()
     if not named or not named[0].is_capitalised or len(named) > LONGEST_CREATORS:
         return None
-    return Creators(names=text_of(named), words=(tail[at], *named))
+    return Creators(names=joined_text(named), words=(tail[at], *named))
 
 
 # "subsidiary of X", "owned by X"; a past owner does not count.

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from itertools import takewhile
 
 from abstraction.base.properties import package_data
-from abstraction.text.descriptions.attested_words import DescriptionWord, text_of
+from abstraction.text.descriptions.attested_words import DescriptionWord, joined_text
 from abstraction.text.language.phrases import word_list
 
 LONGEST = 10  # words of a complement; a longer one is not a name
@@ -118,11 +118,11 @@ def read_office(words: Sequence[DescriptionWord], nominal: int) -> Office | None
     start, former_at, ordinal = _read_title_prefix(head[:at])
     if family == "role" and head[start].is_capitalised and start < at:
         return None  # an endowed chair or another role with a name of its own
-    title = text_of(head[start:])
+    title = joined_text(head[start:])
     if family == "role" and not unique and " " not in title and not title.isupper():
         title = title.lower()
     return Office(
-        title=title, complement=text_of(complement), family=family, lift=office_data()["families"][family]["lift"],
+        title=title, complement=joined_text(complement), family=family, lift=office_data()["families"][family]["lift"],
         unique=unique and start == at, former=former_at is not None, ordinal=ordinal,
         words=(*head[start if former_at is None else former_at :], *complement), complement_words=tuple(complement),
     )  # fmt: skip
@@ -167,10 +167,10 @@ def _read_name_after_of(tail: Sequence[DescriptionWord], *, plain: bool = False)
         name.append(word)
     while name and (name[-1].separator or name[-1].key in word_list("name_particles")):
         name.pop()
-    return name if _has_name(name[1:]) and len(name) <= LONGEST else None
+    return name if _has_capitalised_word(name[1:]) and len(name) <= LONGEST else None
 
 
-def _has_name(words: Sequence[DescriptionWord]) -> bool:
+def _has_capitalised_word(words: Sequence[DescriptionWord]) -> bool:
     return any(w.is_capitalised for w in words)
 
 
@@ -179,7 +179,7 @@ def _name_ends_before(name: Sequence[DescriptionWord], behind: Sequence[Descript
     word = behind[0]
     if word.separator or word.key == "and":
         is_end = word.separator and (plain or word.text not in ",&")
-        return is_end or not _has_name(name) or _starts_title(behind[1:])
+        return is_end or not _has_capitalised_word(name) or _starts_title(behind[1:])
     if word.text.isdigit() and len(word.text) < 3 and name[-1].is_capitalised:
         return False  # a number within a name: The Jackson 5
     return (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in word_list("complement_ends")
@@ -191,8 +191,10 @@ def _common_noun_follows(name: Sequence[DescriptionWord], behind: Sequence[Descr
     if word.is_capitalised or word.separator or word.text.isdigit() or word.key in word_list("name_particles"):
         return False
     # A name may go on after "to": Return to Forever.
-    goes_on = (plain and _has_name(behind[:4])) or (word.text == "to" and _has_name(behind[1:2]))
-    return not goes_on and (_has_name(name) or len(name) > 3)
+    goes_on = (plain and _has_capitalised_word(behind[:4])) or (
+        word.text == "to" and _has_capitalised_word(behind[1:2])
+    )
+    return not goes_on and (_has_capitalised_word(name) or len(name) > 3)
 
 
 # Endings of capitalised adjectives: Austrian, Benedictine.
@@ -226,7 +228,7 @@ def read_kin(words: Sequence[DescriptionWord], nominal: int) -> Kin | None:
     side = _relationship_by_kin_word()[head[-1].key]
     for index, word in enumerate(head[:-1]):
         if word.key.endswith(("'s", "s'", "’s", "s’")):
-            return Kin(word=head[-1].key, side=side, of=text_of(head[: index + 1]), words=tuple(words))
+            return Kin(word=head[-1].key, side=side, of=joined_text(head[: index + 1]), words=tuple(words))
     if not tail or tail[0].key not in {"of", "to"}:
         return None
     complement = _read_name_after_of(tail, plain=True)
@@ -235,4 +237,6 @@ def read_kin(words: Sequence[DescriptionWord], nominal: int) -> Kin | None:
     before = head[-2].key if len(head) > 1 else ""
     ordinal = before if before in {*word_list("ordinals"), "eldest", "oldest", "youngest", "only"} else ""
     name = f"{ordinal} {head[-1].key}".strip()
-    return Kin(word=name, side=side, of=text_of(complement[1:]), words=(*head[-2 if ordinal else -1 :], *complement))
+    return Kin(
+        word=name, side=side, of=joined_text(complement[1:]), words=(*head[-2 if ordinal else -1 :], *complement)
+    )

@@ -16,12 +16,12 @@ from functools import partial
 from abstraction.text.descriptions.attested_words import (
     DescriptionWord,
     Vocabulary,
+    description_words,
     is_capital_by_position,
-    is_common,
+    is_common_word,
     lowercase_common_nouns,
     separates_conjuncts,
     split_at,
-    words,
 )
 from abstraction.text.descriptions.kind_grammar import (
     DESCENT,
@@ -95,10 +95,10 @@ class PersonDescription:
 @bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
 def parse_person(description: str, vocabulary: Vocabulary) -> PersonDescription:
     """Parse a person's description. Parts outside the grammar are left out, never guessed."""
-    return _DescriptionReader(vocabulary).read(description)
+    return _PersonDescriptionReader(vocabulary).read(description)
 
 
-class _DescriptionReader:
+class _PersonDescriptionReader:
     """Parses one description; its conjuncts are noun phrases, read as occupations by the words of a vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -110,10 +110,10 @@ class _DescriptionReader:
         self.kin: list[Kin] = []
 
     def read(self, description: str) -> PersonDescription:
-        for clause in split_at(words(description), _CLAUSE_ENDS):
+        for clause in split_at(description_words(description), _CLAUSE_ENDS):
             self.read_clause(clause)
         if self.nationality is None:
-            self.nationality = self._nationality_after_from(words(description))
+            self.nationality = self._nationality_after_from(description_words(description))
         return PersonDescription(
             nationality=self.nationality,
             occupations=tuple(self.occupations[:MOST_OCCUPATIONS]),
@@ -216,7 +216,9 @@ class _DescriptionReader:
             names_nation=national is not None,
         )
         if not occupations:
-            plain = not tail and not former and len(phrase) <= 3 and all(is_common(w, self.vocabulary) for w in phrase)
+            plain = (
+                not tail and not former and len(phrase) <= 3 and all(is_common_word(w, self.vocabulary) for w in phrase)
+            )
             return phrase if plain else []
         for fragment in fragments:
             self._add_occupations(self.complete_fragment_with_noun(fragment, phrase, occupations[0], loose=loose))
@@ -293,7 +295,7 @@ class _DescriptionReader:
         if ends_in_title(before) or before[-1].key in REGIONAL or self.vocabulary.is_occupation(before[-1].text):
             return False
         owned = any(w.key.endswith(("'s", "’s")) for w in before)
-        return not owned and all(is_common(w, self.vocabulary) or w.key in DESCENT for w in before)
+        return not owned and all(is_common_word(w, self.vocabulary) or w.key in DESCENT for w in before)
 
     # Noun phrases as occupations.
 
@@ -321,7 +323,8 @@ class _DescriptionReader:
         if not phrase or any(w.text[:1].isdigit() for w in phrase) or (tail and phrase[-1].key in word_list("degrees")):
             return []
         if any(
-            w.key.endswith(_POSSESSIVE) and w.is_capitalised and not is_common(w, self.vocabulary) for w in phrase[:-1]
+            w.key.endswith(_POSSESSIVE) and w.is_capitalised and not is_common_word(w, self.vocabulary)
+            for w in phrase[:-1]
         ):
             return []
         occupation = partial(Occupation, nationality=nationality, lead=lead, former=former)

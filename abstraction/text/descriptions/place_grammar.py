@@ -105,7 +105,7 @@ _CONTINENTS = {
 _CONTINENT = re.compile(rf"\b(?:the )?({'|'.join(_CONTINENTS)}) continent\b")
 
 
-def spell_countries(text: str) -> str:
+def expand_country_abbreviations(text: str) -> str:
     """The text with abbreviated country names written out, unless they are used as adjectives."""
     text = _WASHINGTON.sub("Washington D.C.", text)
     for pattern, name in _COUNTRY_FORMS:
@@ -208,7 +208,7 @@ def parse_place(description: str) -> PlacePhrase | None:
     >>> parse_place("town in Newton-le-Willows, St Helens, Merseyside, UK").units[-1].text
     'United Kingdom'
     """
-    text = spell_countries(first_segment(description))
+    text = expand_country_abbreviations(first_segment(description))
     match = _PREPOSITION.search(text)
     if match is None or not (text[: match.start()].strip() or match.group().startswith("part")):
         bare = _BARE_CHAIN.search(text)
@@ -222,11 +222,11 @@ def parse_place(description: str) -> PlacePhrase | None:
             preposition = "of"
     if _BETWEEN.search(kind):
         return None  # "ocean between Africa, Asia and Antarctica"
-    units = parse_chain(chain, preposition)
+    units = parse_place_chain(chain, preposition)
     return PlacePhrase(kind=kind, units=units) if units else None
 
 
-def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
+def parse_place_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
     """The comma-separated units of a chain, finest first. A place that is only near is left out."""
     units: list[PlaceUnit] = []
     for raw in _RUN.sub(_join_places_of_one_kind, text).split(","):

@@ -250,15 +250,17 @@ class NumberWordReader:
         if not self.may_occur_in(lower):
             return lower
         if self._fractions:
-            lower = self._part.sub(self._fraction_of_scale, self._and_a_part.sub(self._whole_and_fraction, lower))
+            lower = self._part.sub(
+                self._digits_of_fraction_of_scale, self._and_a_part.sub(self._digits_of_whole_and_fraction, lower)
+            )
         if self._dozens:
-            lower = self._of_dozens.sub(self._dozens_in_digits, lower)
-        return self._run.sub(self._run_in_digits, lower)
+            lower = self._of_dozens.sub(self._digits_of_dozens, lower)
+        return self._run.sub(self._digits_of_number_run, lower)
 
     def _small_number(self, text: str) -> int:
         return self._small.get(text) or int(text)
 
-    def _whole_and_fraction(self, found: re.Match[str]) -> str:
+    def _digits_of_whole_and_fraction(self, found: re.Match[str]) -> str:
         """A number with a fraction: "two and a half million", "un million et demi", "a dozen and a half"."""
         unit = found["large"] or found["scale"] or ""
         if (found["large"] and found["scale"]) or (not found["large"] and found["whole"] in self._articles):
@@ -266,16 +268,16 @@ class NumberWordReader:
         scale = 12 if unit in self._dozens else self._large.get(unit, 1)
         return _padded_digits((self._small_number(found["whole"]) + self._fractions[found["part"]]) * scale, found)
 
-    def _fraction_of_scale(self, found: re.Match[str]) -> str:
+    def _digits_of_fraction_of_scale(self, found: re.Match[str]) -> str:
         many = self._small.get(found["many"] or "", 1)
         part = self._fractions[found["half"] or found["part"]]
         return _padded_digits(many * part * self._large[found["scale"]], found)
 
-    def _dozens_in_digits(self, found: re.Match[str]) -> str:
+    def _digits_of_dozens(self, found: re.Match[str]) -> str:
         share = self._fractions[found["part"].strip()] if found["part"] else 1
         return _padded_digits(self._small_number(found["many"]) * 12 * share, found)
 
-    def _run_in_digits(self, found: re.Match[str]) -> str:
+    def _digits_of_number_run(self, found: re.Match[str]) -> str:
         parts = self._word.findall(found[0])
         if not any(
             word in self._large or word in self._hundreds or self._small[word] >= _LEAST_HUNDRED for word in parts
@@ -584,7 +586,7 @@ _BRACKET = re.compile(r"(?:(?<!\s)\s++)?+\(([^()]*+)\)\s*+\Z")  # a bracket at t
 
 
 @bounded_cache(entries=_KEPT, longest=_LONGEST)
-def whole_amount(text: str, code: str = "en") -> IntervalClaim | None:
+def amount_of_whole_text(text: str, code: str = "en") -> IntervalClaim | None:
     """The amount that makes up the whole of `text`, with its unit or counted noun; None if the text has other content.
 
     A bracket at the end that repeats the amount in other units is ignored.

@@ -40,19 +40,19 @@ class Era:
     code: str = "en"
 
     @property
-    def words(self) -> Language:
+    def language(self) -> Language:
         """The language of the marks."""
         return language(self.code)
 
     @property
     def before(self) -> str:
         """The mark of years before 1 CE: "BC", "v. Chr."."""
-        return self.words.marks[self.kind][0]
+        return self.language.marks[self.kind][0]
 
     @property
     def after(self) -> str:
         """The mark of years since 1 CE: "AD", "n. Chr."."""
-        return self.words.marks[self.kind][1]
+        return self.language.marks[self.kind][1]
 
     @property
     def other(self) -> Era:
@@ -144,27 +144,27 @@ def names_of_unit(unit: CalendarUnit, *, era: Era, style: Style = "day-first") -
         case "month":
             texts = _month_names(unit, era)
         case "year":
-            alone = era.words.fill_templates("year", n=unit.number) if unit.number >= 100 else ()
+            alone = era.language.fill_templates("year", n=unit.number) if unit.number >= 100 else ()
             texts = [*alone, *_year_names(unit.number, era)]
-        case "decade" | "century" | "millennium" if not era.words.has_words_for(unit.kind):
+        case "decade" | "century" | "millennium" if not era.language.has_words_for(unit.kind):
             # A range of years, where the language has no word for the unit
             first = str(abs(unit.first_year())) if unit.number < 0 else _year_names(unit.first_year(), era)[0]
-            texts = list(era.words.fill_templates("range", first=first, last=_year_names(unit.last_year(), era)[0]))
+            texts = list(era.language.fill_templates("range", first=first, last=_year_names(unit.last_year(), era)[0]))
         case "decade":
             texts = _decade_names(unit.number, era)
         case "century" | "millennium":
             texts = [
                 text
                 for mark in era_marks_of_century(unit, era)
-                for count in era.words.ordinals(abs(unit.number))
-                for text in era.words.fill_templates(unit.kind, count=count, mark=mark)
+                for count in era.language.ordinals(abs(unit.number))
+                for text in era.language.fill_templates(unit.kind, count=count, mark=mark)
             ]
         case _:
             texts = _deep_time_names(unit.number, era)
     return tuple(dict.fromkeys(texts))
 
 
-def gregorian_of(value: TimeValue) -> TimeValue | None:
+def julian_to_gregorian(value: TimeValue) -> TimeValue | None:
     """The Gregorian date of a day in the Julian calendar; None for any other value.
 
     Uses the Julian day number, after E. G. Richards, "Calendars", in the Explanatory Supplement to the Astronomical
@@ -194,7 +194,7 @@ def gregorian_of(value: TimeValue) -> TimeValue | None:
 
 def _year_names(year: int, era: Era) -> list[str]:
     """The ways to write a year within a date."""
-    words = era.words
+    words = era.language
     if year >= 1000:
         return list(words.fill_templates("year_in_date", n=year))
     if year < 0:
@@ -205,7 +205,7 @@ def _year_names(year: int, era: Era) -> list[str]:
 
 
 def _day_names(unit: CalendarUnit, era: Era, style: Style) -> list[str]:
-    words = era.words
+    words = era.language
     month = words.months[unit.month - 1]
     slots: dict[str, object] = {
         "d": words.days.get(unit.day, unit.day), "n": unit.day, "nth": words.ordinal(unit.day), "m": unit.month,
@@ -222,7 +222,7 @@ def _day_names(unit: CalendarUnit, era: Era, style: Style) -> list[str]:
 
 
 def _month_names(unit: CalendarUnit, era: Era) -> list[str]:
-    words = era.words
+    words = era.language
     month = words.months[unit.month - 1]
     years = _year_names(unit.number, era)
     if 0 < unit.number < 32:
@@ -239,7 +239,7 @@ def _month_names(unit: CalendarUnit, era: Era) -> list[str]:
 
 
 def _decade_names(number: int, era: Era) -> list[str]:
-    year, words = abs(number), era.words
+    year, words = abs(number), era.language
     if number < 0:
         marks = [f" {era.before}", f" {era.other.before}"]
     elif number < 100:
@@ -265,7 +265,7 @@ def era_marks_of_century(unit: CalendarUnit, era: Era) -> list[str]:
 
 
 def _deep_time_names(year: int, era: Era) -> list[str]:
-    mark, words = era.before if year < 0 else era.after, era.words
+    mark, words = era.before if year < 0 else era.after, era.language
     number = abs(year)
     for scale in words.scales:
         size = 10**scale.power
@@ -472,9 +472,9 @@ def _parse_decade_or_century(text: str, reading: _Reading) -> _DatePoint | None:
     return None
 
 
-def year_of_two_digits(number: int, turn: int) -> int:
-    """The full year of a two-digit year: below `turn` in this century, else in the last."""
-    return number + (2000 if number < turn else 1900)
+def year_of_two_digits(number: int, first_in_1900s: int) -> int:
+    """The full year of a two-digit year: below `first_in_1900s` in this century, else in the last."""
+    return number + (2000 if number < first_in_1900s else 1900)
 
 
 CENTURY_OF_DECADES = 20  # "the '10s" are of this century, "the twenties" of the last

@@ -42,7 +42,7 @@ def cldr_name(code: str) -> str | None:
 
 
 @lru_cache(maxsize=256)  # bounded, since codes come from requests too
-def scripts_of(code: str) -> tuple[str, ...]:
+def codes_of_scripts(code: str) -> tuple[str, ...]:
     """The codes of a language in each script that CLDR has, the plain code first: zh, zh-hans, zh-hant."""
     from babel import localedata
 
@@ -62,7 +62,7 @@ def territory_names(code: str, *, regions: bool = False) -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=256)  # bounded, since codes come from requests too
-def city_names(code: str) -> frozenset[str]:
+def time_zone_city_names(code: str) -> frozenset[str]:
     """CLDR's names of time-zone cities in a language, or an empty set where CLDR does not have the language."""
     name = cldr_name(code)
     zones = _Locale(name).value_at("time_zones").values() if name is not None else ()
@@ -86,7 +86,7 @@ def unit_names(code: str) -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
-def zone_cities() -> frozenset[str]:
+def english_time_zone_cities() -> frozenset[str]:
     """The English names of time-zone cities: New York, Singapore, Mexico City."""
     from babel.core import get_global
 

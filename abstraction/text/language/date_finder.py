@@ -362,7 +362,7 @@ def _uninformative_around_date(words: Language) -> re.Pattern[str]:
 
 
 @bounded_cache(entries=_KEPT, longest=_LONGEST)
-def whole_date(text: str, code: str = "en", ranges: Literal["ranges", ""] = "") -> IntervalClaim | None:
+def date_of_whole_text(text: str, code: str = "en", ranges: Literal["ranges", ""] = "") -> IntervalClaim | None:
     """The date that makes up the whole of `text`, in the language or in English; None if the text has other content.
 
     With "ranges" also a range between dates of two months or years: "June 13 to July 2, 2012".

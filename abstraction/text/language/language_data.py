@@ -133,12 +133,12 @@ class Language:
             return self.own_function_words
         import stopwordsiso
 
-        from abstraction.text.language.cldr import city_names, territory_names
+        from abstraction.text.language.cldr import territory_names, time_zone_city_names
 
         code = self.code.split("-")[0]
         stops = map(folded, stopwordsiso.stopwords(code)) if stopwordsiso.has_lang(code) else ()
         # The lists contain frequent names (россия, москва). Short names stay function words: того is also Togo.
-        names = map(folded, (*territory_names(self.code).values(), *city_names(self.code)))
+        names = map(folded, (*territory_names(self.code).values(), *time_zone_city_names(self.code)))
         return frozenset(stops).difference(name for name in names if len(name) > _LONGEST_WORD)
 
     def stem(self, word: str) -> str:

@@ -195,7 +195,7 @@ def is_supported_language(code: str) -> bool:
     return language(code).code.split("-")[0] == code.lower().split("-")[0]
 
 
-def supported_languages() -> str:
+def supported_languages_text() -> str:
     """The supported languages as text for messages."""
     return f"{', '.join(languages())} and those of Unicode CLDR"
 
@@ -229,7 +229,7 @@ def language_gaps_notice(code: str) -> str | None:
     used = language(code)
     if not is_supported_language(code):
         return (
-            f"no rules for {code!r} (there are: {supported_languages()}): "
+            f"no rules for {code!r} (there are: {supported_languages_text()}): "
             f"names come from labels, dates and quantities are read and written in {used.name}"
         )
     if used.has_file:

@@ -71,7 +71,7 @@ def currencies(text: str, code: str = "en") -> tuple[frozenset[str], ...]:
     return tuple(codes.get(name) or codes[name.lower()] for name in found)
 
 
-def are_other_currencies(text: str, other: str, code: str = "en") -> bool:
+def name_different_currencies(text: str, other: str, code: str = "en") -> bool:
     """Whether both texts name currencies and no reading is shared."""
     first, second = currencies(text, code), currencies(other, code)
     return bool(first and second) and frozenset().union(*first).isdisjoint(frozenset().union(*second))

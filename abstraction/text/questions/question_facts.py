@@ -93,7 +93,7 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
     if any(f" {word} " in text for word in _data()["recent"]) and asked.kind == "date":
         years |= {CalendarUnit("century", 21).key(), CalendarUnit("millennium", 3).key()}
     return QuestionFacts(
-        kinds=frozenset(phrase for kind in kinds for phrase in entailed_by_kind(kind)),
+        kinds=frozenset(phrase for kind in kinds for phrase in phrases_entailed_by_kind(kind)),
         sports=frozenset(name for row in told_sports for name in row["names"]),
         names=names,
         behind_of=behind_of,
@@ -125,7 +125,7 @@ def _asking_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, tuple[str,
 
 
 @cache
-def entailed_by_kind(kind: str) -> frozenset[str]:
+def phrases_entailed_by_kind(kind: str) -> frozenset[str]:
     """The phrases entailed by a kind: itself, its last words ("team" of "rugby team") and those listed for each."""
     words = kind.split()
     ends = dict.fromkeys(" ".join(words[at:]) for at in range(len(words)))
