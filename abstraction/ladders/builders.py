@@ -53,7 +53,7 @@ _BY_CLASS: tuple[tuple[str, Builder], ...] = (
     ("building", place_tiers),
     ("event", event_tiers),
 )
-# For answers of unknown class: the type that the relation asks for is the best guess; an unfit builder returns nothing.
+# An answer of unknown class gets the builders of the type that the relation asks for; an unfit builder returns nothing.
 _GUESSES: Mapping[str, tuple[Builder, ...]] = {
     "person": (person_tiers,),
     "performer": (person_tiers, group_tiers),

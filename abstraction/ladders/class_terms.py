@@ -366,7 +366,7 @@ def genre_tiers(case: LadderCase) -> list[Proposal]:
         return bool(kinds) or used(qid)
 
     def names_to_look_up(written: str) -> list[str]:
-        other = _genre_labels_by_stems(graph).get(_word_stems(written))  # the one genre that differs in endings
+        other = _genre_labels_by_stems(graph).get(_word_stems(written))  # the one genre with the same stems
         return [written, other] if other else [written]
 
     above = partial(climb_classes, graph, properties=("P279", "P31"), keep=keep, condition="P136")
@@ -527,7 +527,7 @@ def _with_article(graph: Graph, node: Proposal) -> Proposal:
 def _best_known_families(case: LadderCase, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
     """At most FAMILIES families: described ones, the nearest, the largest, then the best known.
 
-    Best known: by the number of sitelinks, or in sources without sitelinks by the number of names and direct branches.
+    The best known have the most sitelinks, or in sources without sitelinks the most names and direct branches.
     """
     if len(nodes) <= FAMILIES:
         return nodes

@@ -168,7 +168,7 @@ class _UnlinkedNameResolver:
         states = [q for q in known if self.is_country(q) and (self._graph.label(q) or "").startswith(name)]
         others = [q for q in known if q not in states and self._graph.label(q) == name]
         if any(self._graph.is_instance(q, FIRST_DIVISION) for q in others):
-            return None  # Georgia may be the one or the other
+            return None  # the name is ambiguous: Georgia is a state and a division
         return states[0] if len(states) == 1 and not self._graph.is_historical(states[0]) else None
 
     def _state_by_alias(self, name: str) -> str | None:
@@ -206,9 +206,9 @@ _MUNICIPALITY = re.compile(r"\b(?:municipality|commune)\b", re.I)
 def same_extent(graph: Graph, inner: str, outer: str) -> bool:
     """Whether the place `outer` is no larger than the place `inner` inside it.
 
-    True where the description calls `outer` coextensive with it; where the labels differ only by a word such as
-    "Municipality"; where one has the label of the other among its names, and `outer` is a town or municipality or is
-    described as containing `inner`; and where the divisions of `outer` are named after `inner` (Greater London and its
+    True if one of these holds: the description calls `outer` coextensive with `inner`; the labels differ only by a
+    word such as "Municipality"; one has the label of the other among its names, and `outer` is a town or municipality
+    or is described as containing `inner`; the divisions of `outer` are named after `inner` (Greater London and its
     London boroughs).
     """
     small, large = (normalise(graph.label(qid) or "") for qid in (inner, outer))
@@ -292,10 +292,11 @@ _WITHIN: Mapping[str, Collection[str]] = MappingProxyType(
 
 
 def stated_continent(graph: Graph, place: str) -> Statement | None:
-    """The one P30 value for the whole of the place or most of it, or None.
+    """The P30 statement for the whole of the place or most of it, or None.
 
-    Of several values the one without the qualifier "applies to part" is used, else the one that the description names.
-    None where neither decides, and where the description names a part of the world on another continent.
+    If there are several values, the one without the qualifier "applies to part" is used, else the one that the
+    description names. None where neither decides, and where the description names a part of the world on another
+    continent.
     """
     stated = [s for s in graph.current(place, CONTINENT) if s.target and graph.label(s.target)]
     whole = [s for s in stated if not s.qualifier(APPLIES_TO_PART)] or stated
@@ -482,7 +483,7 @@ class Containers:
         return [s for s in statements if s not in past]
 
     def _are_exclusive(self, place: str, other: str) -> bool:
-        """Whether a place in one of the two cannot lie in the other: of the same kind, and neither within the other."""
+        """Whether nothing can lie in both places: they share a class, and neither is within the other."""
         above, names = self.case.gazetteer.container_names, self.graph.names
         nested = any(normalise(n) in above(place) for n in names(other)) or any(
             normalise(n) in above(other) for n in names(place)

@@ -168,7 +168,7 @@ def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation
     decades = decades_of.get(relation, decades_of["default"])
     small = parsed.unit is None and 0 <= parsed.amount < _SMALL and parsed.amount == parsed.amount.to_integral_value()
     if small:
-        # From n - 0.5 to n + 0.5, on the scale shifted by one.
+        # A count n covers n - 0.5 to n + 0.5, on the scale shifted by one.
         answer_width = math.log10(float(parsed.amount) + 1.5) - math.log10(float(parsed.amount) + 0.5)
     else:
         # The uncertainty of the answer: its bound, else half a unit of its last digit, a whole one if approximate.

@@ -225,7 +225,7 @@ def date_ladder(parsed: ParsedDate, *, subject_evidence: Evidence | None = None)
     """
     evidence = () if subject_evidence is None else (subject_evidence,)
     unit = calendar_unit_of(parsed.first)
-    # Other ways to write the answer, with the day in the other calendar among them.
+    # Other ways to write the answer, including its day in the other calendar.
     forms = _written_forms(unit, parsed) if unit is not None and not parsed.part else ()
     answer = Tier(text=parsed.text, aliases=other_names(parsed.text, forms), evidence=evidence)
     rungs = _tiers_of_approximate_date(parsed) if parsed.circa else _coarser_tiers_of_certain_date(parsed)

@@ -236,7 +236,7 @@ def _country_adjective(case: LadderCase, office: Office) -> str | None:
     """The adjective of the country that the complement names or ends in ("of Emperor Shirakawa of Japan")."""
     name = _complement_name(office)
     known = bundled_demonyms().names
-    # Whole, else what it ends in, else the first of several lands: the King of Denmark and Norway is a Danish one.
+    # The whole name, else its end after "of", else its start: the King of Denmark and Norway is a Danish king.
     for land in (name, name.rsplit(" of ", 1)[-1], name.split(" and ", 1)[0]):
         if countries := known.get(land.removeprefix("the ")):
             return case.vocabulary.adjective_of_country(countries[0])

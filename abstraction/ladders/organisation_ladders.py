@@ -44,7 +44,7 @@ from kg.base.model import normalise
 GROUP = "group"
 # Genres (P136) used per group, in the order of the statements.
 MOST_GENRES = 2
-# Nouns for groups of a certain size; each of them is also "a group".
+# Nouns for groups of a certain size; every one is also "a group".
 SMALL = frozenset({"duo", "trio", "quartet", "quintet", "sextet", "septet", "octet", "supergroup"})
 # Nouns that can follow a genre: "funk band".
 _NOUNS = SMALL | {"band", "group", "ensemble", "orchestra", "choir"}
@@ -360,7 +360,7 @@ class _OrganisationPhrases:
             national = nationalities if index >= chain.tied else ()
             # All places with the whole phrase, the widest with the shortened ones as well.
             around = places if index == 0 else places[-1:]
-            # Of two equivalent phrases the first is shown; those from the description are preferred.
+            # The first of two equivalent phrases is the text of the tier; phrases from the description are preferred.
             if nationalities and nationalities[0].is_from_statement:
                 self.add_place_phrases(wording, around, land)
                 add_with_nationalities(self.lattice, wording, national, self.order)
@@ -370,7 +370,7 @@ class _OrganisationPhrases:
             self.lattice.add(wording.text, (wording,), order=self.order)
 
     def add_place_phrases(self, wording: Wording, places: Sequence[Wording], land: Wording) -> None:
-        """Add the wording with each of the places."""
+        """Add the wording followed by "in" and each place."""
         for place in places:
             # A place within the country entails the nationality; the state as a whole may not.
             states = place.features & self.states
@@ -420,7 +420,7 @@ class _OrganisationPhrases:
         return (replace(shown, labels={**shown.labels, **({place.qid: place.text} if place.qid else {})}),)
 
     def _evidence_of_containment(self, inner: Place, outer: Place) -> Evidence | None:
-        """The evidence that one place lies in the other, or None."""
+        """The statement or description by which `inner` lies in `outer`, as evidence, or None."""
         graph = self.case.graph
         if inner.qid is None:
             return None

@@ -316,7 +316,7 @@ def _features_of_kind(kind: str) -> frozenset[str]:
     return itself | {"k:fictional character"} if is_fictional else itself
 
 
-# Words for a nationality that are also what one of that nationality is called.
+# Adjectives that are also nouns for a person: "a Greek", "an Italian", but not "a French".
 _IS_A_NOUN = re.compile(
     r"\A(?:(?:South|North|East|West|Saudi) )?(?:Greek|Czech|Argentine|\S+(?:(?<!Vatic)(?<!om)an|i))\Z"
 )

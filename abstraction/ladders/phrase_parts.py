@@ -52,7 +52,7 @@ class PhraseLattice:
 
     def proposals(self) -> list[Proposal]:
         """All phrases with their parents; phrases that no other entails have the answer as parent."""
-        sets = sorted(self.nodes, key=len)
+        sets = sorted(self.nodes, key=len)  # so that the smallest supersets of a set come first
         out: list[Proposal] = []
         taken: set[str] = set()
         for index, small in enumerate(sets):
@@ -226,6 +226,7 @@ def _as_british(case: LadderCase, part: Nation, stated: Sequence[Statement], pro
     """The nationality (English, Scottish, Welsh) with "British" above it, where the stated country is the United
     Kingdom.
     """
+    # Citizenship (P27) of the English, Scots and Welsh is that of the United Kingdom.
     united = next((s for s in stated if s.target == UNITED_KINGDOM), None)
     british = case.vocabulary.adjective_of_country(UNITED_KINGDOM)
     if united is None or not british:
@@ -378,6 +379,6 @@ def _usual_class_above(graph: Graph, start: str, family: str) -> ClassAbove | No
         for above in layer:
             if normalise(above.label) in usual and is_informative(above.label):
                 return above
-        if len(layer) != 1:
+        if len(layer) != 1:  # several superclasses: none is the usual one
             return None
     return None

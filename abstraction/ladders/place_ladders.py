@@ -1,4 +1,4 @@
-"""Places, and other things that a question asks the location of: the containers up to the sovereign state.
+"""Ladders of places and of other things that a "where" question asks for: the containers up to the sovereign state.
 
 The P131 chain of the graph and the chains of descriptions are merged into one graph of "lies in"; each fills gaps of
 the other, and where they contradict each other the graph is right.
@@ -46,7 +46,7 @@ from kg.graph.graph import CONTINENT
 _PARTS = FIRST_DIVISION | SETTLEMENTS | {"Q56061"}  # classes of places within one state: divisions and settlements
 _ONE_OF = frozenset({"P131", "P276", "P159", "P706"})  # a thing is in one of several values, and part of all by P361
 _SITES = frozenset({"school", "building", "organisation"})  # may bear the name of their town
-_HOLDING = PLACES | {"school", "building"}  # answer classes of what can contain places
+_HOLDING = PLACES | {"school", "building"}  # answer classes of entities that can contain places
 _WATER = re.compile(r"\b(?:Ocean|Sea|Gulf)$")  # lies on no continent
 
 
@@ -64,7 +64,7 @@ class ContainerClimb:
         self.containers = Containers(case)
         self.nodes: dict[str, Proposal] = {}
         self.up: dict[str, dict[str, tuple[Evidence, ...]]] = {}
-        # By key, groups of alternative containers, one of which contains the place.
+        # Groups of alternative containers by the key of the place; one of each group contains it.
         self.alternatives: dict[str, list[set[str]]] = {}
 
     def proposals(self) -> list[Proposal]:
@@ -76,7 +76,7 @@ class ContainerClimb:
             return []
         self._add_containers(ANSWER, DEPTH)
         self._add_country()
-        if self.case.relation.asks == "country":  # a part of a country asked as one: Hong Kong
+        if self.case.relation.asks == "country":  # of a territory asked for as a country, too: Hong Kong
             for state in [key for key in self.nodes if self._is_state(key)]:
                 if self._is_same_place(ANSWER, state):
                     self._add_region_and_continent(ANSWER)
@@ -233,8 +233,8 @@ class ContainerClimb:
     def _choose_continents(
         self, country: str, stated: list[Statement], regions: list[Place], named: list[Place]
     ) -> list[Statement]:
-        """Of several continents those that contain the regions, else that of the capital, else those that the
-        description names.
+        """The continents to use if there are several: those that contain the regions, else that of the capital, else
+        those that the description names.
         """
         chosen = stated
         if len(stated) > 1:
@@ -498,7 +498,7 @@ def certain_containers(up: Upward, alternatives: Mapping[str, Sequence[Collectio
     def containers_of(inner: str) -> set[str]:
         if inner not in known:
             known[inner] = set()  # a cycle adds no container
-            # Of each group the places that contain no other member, where there are several.
+            # The places of each group that contain no other member, where there are several.
             finest = [set(g).difference(*(keys_above(up, place) for place in g)) for g in alternatives.get(inner, ())]
             groups = [places for places in finest if len(places) > 1]
             sure = set(up.get(inner, ())).difference(*groups)

@@ -227,7 +227,7 @@ def as_graph(proposals: Iterable[Proposal]) -> ProposalGraph:
 
 def _without_cycles(nodes: ProposalGraph) -> ProposalGraph:
     """The graph without the edges that close a cycle: those to the parents of the last key of each."""
-    for key in sorted(nodes, reverse=True):
+    for key in sorted(nodes, reverse=True):  # sorted: the same cycle is always cut at the same place
         if key in ancestors(nodes, key):
             left = (p for p in nodes[key].parents if p != key and (p == ANSWER or key not in ancestors(nodes, p)))
             nodes = {**nodes, key: replace(nodes[key], parents=tuple(left) or (ANSWER,))}
@@ -254,6 +254,7 @@ def _remove_and_bridge(nodes: ProposalGraph, key: str) -> ProposalGraph:
             evidence = node.evidence
             starts_here = removed.qid is not None and any(e.subject == removed.qid for e in evidence)
             starts_here = starts_here or any(leads_to(step, e) for step in removed.evidence for e in evidence)
+            # The evidence of a child may start from the removed entity, which no tier then leads to.
             if node.parents == (key,) or starts_here:
                 evidence = (*removed.evidence, *(e for e in evidence if e not in removed.evidence))
             node = replace(node, parents=tuple(parents), evidence=evidence)
@@ -306,7 +307,7 @@ def order_by_conditions(nodes: ProposalGraph, classes_above: Callable[[str], Col
                 continue
             if coarse in ancestors(nodes, fine) or fine in ancestors(nodes, coarse):
                 continue
-            if not stated[fine] <= entailed[coarse]:
+            if not stated[fine] <= entailed[coarse]:  # two tiers that entail each other stay side by side
                 node = nodes[coarse]
                 nodes = {**nodes, coarse: replace(node, parents=(*node.parents, fine))}
     return nodes

@@ -229,7 +229,9 @@ def _add_phrases(
     detail_before: Wording | None,
     details_after: Sequence[Wording],
 ) -> None:
-    """Add the finest kind with its details and without, the other kinds with the nationality and alone."""
+    """Add phrases of the finest kind, with its details and without, and of the other kinds, with the nationality and
+    without.
+    """
     order = 0
     for index, kind in enumerate(chain.wordings):
         kind = replace(kind, features=kind.features | {f"o:{family}"})
@@ -246,7 +248,9 @@ def _add_phrases(
 
 
 def _named_wholes(case: LadderCase, family: str, properties: Sequence[str]) -> list[Proposal]:
-    """The wholes of the answer, by name: "Nobel Prize" for the one in physics, "World War II" for a battle."""
+    """The named wholes that the answer is a part of: "Nobel Prize" for the one in physics, "World War II" for a
+    battle.
+    """
 
     def wholes(child: str) -> Iterator[NamedStep]:
         for value in (v for prop in properties for v in current_values(case.graph, child, prop)):

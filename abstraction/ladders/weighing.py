@@ -124,7 +124,7 @@ class ValueHierarchy:
 
 MOST = 1_000  # carriers of the condition that the others are counted among
 SETS_KEPT = 400_000  # sets of values of carriers that are kept: 80 MB at most
-FEWEST = 5  # carriers with a statement of the other property: a share of fewer would be chance
+FEWEST = 5  # least carriers with the other property: a share of fewer would be chance
 
 
 class JointShares:
@@ -139,8 +139,8 @@ class JointShares:
         )
 
     def share(self, base: frozenset[Pair], prop: str, values: Collection[str]) -> float | None:
-        """Among the entities with any pair of `base` and with `prop`, the share that has one of the values under
-        `prop`.
+        """The share of entities that have one of the values under `prop`, among those that have any pair of `base` and
+        a `prop`.
 
         None where the base has more than `MOST` carriers, the snapshot lacks one of them, fewer than `FEWEST` have the
         property, or none has such a value.
@@ -263,7 +263,7 @@ _RARE = with_role("rare")  # an entity without the statement lacks the thing, so
 _JOINT = with_role("joint")
 PHRASES_KEPT = 10_000_000  # characters of phrases that are kept: 40 MB at most
 LONGEST = 20  # words: the longest end of a phrase that is looked up as the name of a class
-# By the mark of a condition in words, the property whose values the words may name.
+# The property whose values a condition in words may name, by the mark of the condition ("kind:rock band").
 _NAMES = {"kind": "P31", "occupation": "P106", "office": "P39"}
 
 
@@ -435,7 +435,7 @@ class ConditionBitsCounter:
 
     @cached_property
     def _phrase_ending_counts(self) -> Mapping[str, int]:
-        """By phrase, the number of descriptions whose opening ends with it."""
+        """The number of descriptions whose opening ends with a phrase, by phrase."""
         counts: dict[str, int] = {}
         for opening, count in self._vocabulary.phrases.items():
             words = opening.split(" ")

@@ -18,7 +18,7 @@ from abstraction.base.tiers import Level
 from abstraction.errors import RowError
 from abstraction.files.rows import QARow, TieredRow, row_language
 from abstraction.ladders.assembly.filters import MeasuredRelations, RelationAnswerShares
-from abstraction.ladders.assembly.told_in_question import QuestionGiveaways
+from abstraction.ladders.assembly.question_giveaways import QuestionGiveaways
 from abstraction.ladders.builders import builder_for
 from abstraction.ladders.proposals import LadderCase, Proposal
 from abstraction.ladders.weighing import TierBits

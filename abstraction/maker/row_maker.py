@@ -32,6 +32,7 @@ from abstraction.ladders.assembly.golds import (
     text_conflict,
     with_aliases_added,
 )
+from abstraction.ladders.assembly.question_giveaways import QuestionGiveaways
 from abstraction.ladders.assembly.tier_wording import (
     ContainerWording,
     LocalisedProposals,
@@ -44,7 +45,6 @@ from abstraction.ladders.assembly.tier_wording import (
     masculine_and_feminine_names,
     word_containers_as_asked,
 )
-from abstraction.ladders.assembly.told_in_question import QuestionGiveaways
 from abstraction.ladders.builders import builder_for, may_depend_on_subject
 from abstraction.ladders.class_terms import entailed_classes
 from abstraction.ladders.literal_answers import (

@@ -1,1 +1,3 @@
-"""From proposals to the tiers of a question: filtering, wording, translating; and joining the ladders of answers."""
+"""Which proposals become tiers, and their wording: filters, wording, translation; and one ladder from those of several
+answers.
+"""

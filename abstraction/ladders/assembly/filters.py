@@ -104,7 +104,7 @@ def question_places_answer_in(question: str, subject_text: str | None, place_nam
 
 
 def only_repeats_relation(proposal: Proposal, relation: Relation) -> bool:
-    """Whether the tier, or any name of its entity, only repeats what the relation asks for."""
+    """Whether the tier, or a usual name of its entity, only repeats the kind of answer that the relation asks for."""
     if without_article(proposal.text) in relation.trivial:
         return True
     is_class = proposal.qid is not None and proposal.text[:1].islower()
@@ -237,7 +237,7 @@ def _drop_ambiguous_aliases(nodes: dict[str, Proposal], answer_names: Sequence[s
 
 # Classes that are trivial for a relation, as measured: those of most of its answers.
 #
-# Most answers to "in which language" are Indo-European languages, so that tier says nothing. A tier is true of an
+# Most answers to "in which language" are Indo-European languages, so that tier is uninformative. A tier is true of an
 # answer if the answer's own ladder contains it. The answers are those of the whole source, weighted by their numbers of
 # entities: the answers of entities like the question's subject, for genres those of the same art, and all where these
 # are too few.
@@ -413,7 +413,7 @@ class RelationAnswerShares:
         return known
 
     def _count_subject_kinds(self, relation: str, answers: Iterable[str]) -> Mapping[str, Counter[str]]:
-        """By answer, the classes of the first SUBJECTS entities that have it, counted; under "" the number of these
+        """Counts of the classes of the first SUBJECTS entities that have each answer, by answer; "" counts these
         entities.
         """
         store = self._graph.store

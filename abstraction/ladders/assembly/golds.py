@@ -245,7 +245,9 @@ def _is_same_value(text: str, other: str, code: str) -> bool:
 
 
 def _merge_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
-    """The answers that follow from no other; each that does becomes an alias of the tier in the other's ladder."""
+    """The answers without those that follow from another answer; such an answer becomes an alias of the tier in the
+    other's ladder.
+    """
     out = list(golds)
     for gold in golds:
         for place, holder in enumerate(out):
@@ -316,10 +318,10 @@ def union_of_ladders(
 ) -> Ladder:
     """One ladder that credits a prediction as the best of several ladders would: each tier at its finest level.
 
-    The answers share level 1. A tier at different levels of two ladders goes to the finer one, but always after the
-    tiers that are finer than it in either (the United States not on the level of the New York City of the other
-    answer). `contains` returns whether one entity is known to contain another. The row abstains, with the first code,
-    only where every ladder does. Evidence starts from the answer.
+    The answers share level 1. A tier that is on different levels of two ladders gets the finer level, but always after
+    the tiers that are finer than it in either ladder: the United States is not on the level of New York City.
+    `contains` returns whether one entity is known to contain another. The row abstains, with the first code, only
+    where every ladder does. Evidence starts from the answer.
     """
     ladders = [complete_evidence(ladder) for ladder in ladders]
     if len(ladders) == 1:

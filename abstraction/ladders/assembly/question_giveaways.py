@@ -1,8 +1,9 @@
-"""The tiers that a question gives away: those whose every part follows from what it names or asks for.
+"""The tiers that a question gives away: tiers of which every part follows from the names in the question or from its
+kind.
 
 Names in the question are looked up in the graph, so that the containers of a place or event are given away too (South
 Asia with India). A name inside another name may mislead: Massachusetts Mutual may have its seat anywhere. Removed
-tiers are true of both the answer and the named entity, because of several namesakes only one on the answer's own
+tiers are true of both the answer and the named entity: of several entities with the name only one on the answer's own
 ladder counts.
 """
 
