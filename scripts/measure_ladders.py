@@ -38,7 +38,7 @@ from abstraction.ladders.weighing import rising_tiers
 from abstraction.maker.pipeline import LadderMaker
 from granola.base.terminal_lines import show_lines
 from granola.matching.squad import token_f1
-from granola.scoring.ladder_coverage import Coverage
+from granola.scoring.ladder_coverage import LadderCoverage
 from kg.base.model import normalise
 from kg.store.sqlite import SQLiteStore
 
@@ -65,11 +65,11 @@ class Measuring:
         read = read_questions(relation_files(self.data).values())
         rows = [replace(row, answers=row.answers[:1], answer_qids=row.answer_qids[:1]) for row in read]
         gc.set_threshold(100_000, 20, 100)  # as `granola tiers` does
-        maker, coverage, bits = LadderMaker(self.store), Coverage(), Counter[str]()
+        maker, coverage, bits = LadderMaker(self.store), LadderCoverage(), Counter[str]()
         for label in ("first pass", "second pass, everything cached"):
             begin = time.process_time()
             made = maker.make_all(rows)
-            for row in coverage.watch(made) if label == "first pass" else made:
+            for row in coverage.count_while_iterating(made) if label == "first pass" else made:
                 if label == "first pass":
                     weighed = [tier.bits is not None for level in row.levels[1:] for tier in level.tiers]
                     bits.update(tiers=len(weighed), told=sum(weighed), rising=bool(rising_tiers(row.levels)))

@@ -50,7 +50,7 @@ from granola.scoring.system_comparison import (
     Systems,
     check_metrics,
     compare,
-    judge_ahead,
+    judge_all_ahead,
     names_of_systems,
     permutations_needed,
 )
@@ -181,7 +181,7 @@ def score_systems(
         for name, file in zip(names_of_systems(predictions), files, strict=True):
             report_rejects(file.name, file.rejected)
             # All requests at once: a judge is slow when asked one by one.
-            judge_ahead(chosen, read.rows, file, settings.standard or "aliases")
+            judge_all_ahead(chosen, read.rows, file, settings.standard or "aliases")
             # `faults` collects those of all systems; each file reports its own.
             before = len(faults)
             report = score(
@@ -307,7 +307,7 @@ def grouped_scores(
     if by_popularity:
         rows, fields = with_popularity_fields(rows, fields)
     groupings = [Grouping(field=name) for name in settings.by]
-    groupings += [Grouping.in_bins(name) for name in fields]
+    groupings += [Grouping.parse_with_bins(name) for name in fields]
     groups = {grouping: grouping.groups_of(rows) for grouping in groupings}
     scores = {
         grouping: [group_scores(report, of, resamples=scoring.resamples) for report in systems.reports]
@@ -477,12 +477,12 @@ def _matched_lines(
 ) -> Iterator[Mapping[str, Any]]:
     """The rows with their verdicts, in order; invalid rows, and those without a verdict, are rejected."""
     from abstraction.files.row_models import read_each
-    from granola.scoring.predictions import read_row
+    from granola.scoring.predictions import read_match_case
 
     waiting: deque[Record] = deque()
 
     def valid_cases() -> Iterator[MatchCase]:
-        for read in read_each(records, lambda record: (record, read_row(record))):
+        for read in read_each(records, lambda record: (record, read_match_case(record))):
             if isinstance(read, RejectedRow):
                 output.rejected.append(read)
             else:

@@ -249,7 +249,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
     def run(self) -> RowsOutput:
         """Make the ladders and write them. Raises UsageError, and RowError where no question can be used."""
         from abstraction.linking.linker import settings_fingerprint
-        from granola.scoring.ladder_coverage import Coverage
+        from granola.scoring.ladder_coverage import LadderCoverage
 
         relation = property_id(self.relation)
         check_language(self.language)
@@ -266,7 +266,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             if is_granola_eq:
                 note("granola-eq has one text a level: aliases, siblings and evidence are not kept")
             output.inputs = [*self.expand_folders(self.qa), self.snapshot]
-            coverage = Coverage()
+            coverage = LadderCoverage()
             with closing(open_store(self.snapshot)) as store, ExitStack() as stack:
                 ladders = self._make_ladders(store, relation, output)
                 phrasing = None
@@ -274,7 +274,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
                     model = stack.enter_context(open_model(self.phrase, output.named_path, output.inputs))
                     phrasing = PhrasingRun(self.phraser(model, store, self.language), output.named_path)
                     ladders = phrasing.rows(ladders, on_reject=output.rejected.append)
-                self._write_rows(coverage.watch(ladders), output, kind)
+                self._write_rows(coverage.count_while_iterating(ladders), output, kind)
                 output.more["snapshot"] = str(store.manifest()["snapshot_id"])
             fingerprint = settings_fingerprint() if self.linker == "question" else None
             # The reason up to the colon: what follows names the single row.

@@ -109,6 +109,6 @@ def support_reaching(precision: float, outcomes: Outcomes) -> Estimate:
         reached = divide_or_nan(counts @ right, counts @ given) >= precision
         return np.where(reached.any(axis=1), np.array(SUPPORTS)[reached.argmax(axis=1)], math.nan)
 
-    plain = (tuple(outcome.plain for outcome in of_question) for of_question in outcomes)
+    plain = (tuple(outcome.without_bits for outcome in of_question) for of_question in outcomes)
     value, interval = bootstrap_estimate(plain, least_support_per_resample)
     return Estimate(value=value, interval=interval, n=len(outcomes))

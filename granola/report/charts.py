@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from abstraction.files.records import escape_formula
 from granola.errors import UsageError
-from granola.scoring.grouping import natural_order
+from granola.scoring.grouping import natural_sort_key
 from granola.scoring.statistics import Estimate
 from kg.base.packages import install_hint
 
@@ -186,7 +186,7 @@ class Panel:
         most_first = sorted(n, key=lambda name: (-n[name], name))
         rank = {word: place for place, word in enumerate(_ORDER)}
         return sorted(
-            most_first[:MOST], key=lambda name: (rank.get(name.casefold(), len(rank)), natural_order(name))
+            most_first[:MOST], key=lambda name: (rank.get(name.casefold(), len(rank)), natural_sort_key(name))
         )
 
 

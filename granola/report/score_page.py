@@ -19,7 +19,7 @@ from granola import __version__
 from granola.base.terminal_lines import TextTable
 from granola.report.score_tables import Table, distribution_table, format_interval, format_number
 from granola.report.templates import page_file, render_page
-from granola.scoring.grouping import natural_order
+from granola.scoring.grouping import natural_sort_key
 from granola.scoring.metrics import NO_RELATION
 from granola.scoring.predictions import SystemAnswer
 from granola.scoring.scores import ItemScore, ScoreReport
@@ -236,7 +236,7 @@ def render(
             raise ValueError(f"report {report.system!r} is not on these rows; score the same tiered file")
     script = page_file("report.js").decode()
     places = evenly_spread_indices(len(rows), MOST if reports else MOST_LADDERS)
-    known = sorted({rows[index].relation or NO_RELATION for index in places}, key=natural_order)
+    known = sorted({rows[index].relation or NO_RELATION for index in places}, key=natural_sort_key)
     return render_page(
         "report",
         title=title,

@@ -31,8 +31,8 @@ _LINE = re.compile(r"""(?P<title>.+)[\t,;]"?(?P<views>\d{1,18})"?""")
 
 
 def with_page_views(rows: Sequence[TieredRow], path: Path | str) -> tuple[list[TieredRow], int, int]:
-    """Return (rows with page views of the question entity in PAGE_VIEWS, how many rows have them, number of unreadable
-    lines).
+    """Return (rows with the page views of the question entity in PAGE_VIEWS, number of rows that have them, number of
+    unreadable lines).
 
     An entity is found by its QID, then by its name as the title of a page. A file with the ending .gz is unpacked.
     Raises UsageError where no row gets any, OSError for an unreadable file.
@@ -42,13 +42,13 @@ def with_page_views(rows: Sequence[TieredRow], path: Path | str) -> tuple[list[T
     # Files of page views have millions of lines; only the pages of the rows are kept.
     wanted = {key for names in keys for key in names}
     views: Counter[str] = Counter()
-    unread = 0
+    unreadable = 0
     opened = gzip.open if str(path).endswith(".gz") else open
     with opened(path, "rt", encoding="utf-8", errors="replace") as stream:
         for number, line in enumerate(stream):
             found = _LINE.fullmatch(line.rstrip("\r\n"))
             if found is None:
-                unread += number > 0  # the first line may be a header
+                unreadable += number > 0  # the first line may be a header
                 continue
             title = found["title"]
             if len(title) > 1 and title[0] == title[-1] == '"':
@@ -58,14 +58,14 @@ def with_page_views(rows: Sequence[TieredRow], path: Path | str) -> tuple[list[T
     counts = [next((views[name] for name in names if name in views), None) for names in keys]
     if all(count is None for count in counts):
         raise UsageError(
-            f"{path}: no row's question_entity has views there; expected lines of a qid, or its text as a page's "
-            "title, and a number, parted by a tab or a comma"
+            f"{path}: no row's question_entity has views there; expected lines with a QID or a page title, and "
+            "a number, separated by a tab or a comma"
         )
     with_views = [
         row if count is None else replace(row, extra={**row.extra, PAGE_VIEWS: count})
         for row, count in zip(rows, counts, strict=True)
     ]
-    return with_views, sum(count is not None for count in counts), unread
+    return with_views, sum(count is not None for count in counts), unreadable
 
 
 def _page_title(text: str) -> str:
@@ -79,7 +79,7 @@ BINS = 5  # quintiles
 GROUPS = 500  # groups allowed for one field: a table of more cannot be read
 
 
-def column_of(rows: Sequence[TieredRow], name: str) -> list[Any]:
+def values_of_field(rows: Sequence[TieredRow], name: str) -> list[Any]:
     """The value of a field in every row, None where a row lacks it. Extra fields of the tiered file count, too.
 
     A dot leads into an object: "question_entity.qid". "levels" is the number of levels, "answer" the first gold
@@ -113,12 +113,12 @@ def _field_value(row: TieredRow, name: str) -> Any:
 _FIELDS_OF_ROWS = {"relation", "question_entity.qid", "abstained", "answer", "levels"}
 
 
-def by_column(rows: Sequence[TieredRow], name: str) -> dict[str, str]:
-    """The group of each row by its id: the field's value as text, "none" for a missing value.
+def groups_by_value(rows: Sequence[TieredRow], name: str) -> dict[str, str]:
+    """A dictionary from the id of each row to its group: the value of the field as text, "none" for a missing value.
 
     Raises MatcherError for a field that no row has, and for one with more than GROUPS values.
     """
-    values = [NONE if value is None else str(value) for value in column_of(rows, name)]
+    values = [NONE if value is None else str(value) for value in values_of_field(rows, name)]
     if (different := len(set(values))) > GROUPS:
         raise MatcherError(
             f"field {name!r} has {different:,} values in {len(rows):,} rows; allowed: up to {GROUPS}; name a field "
@@ -127,8 +127,9 @@ def by_column(rows: Sequence[TieredRow], name: str) -> dict[str, str]:
     return {row.id: value for row, value in zip(rows, values, strict=True)}
 
 
-def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str, str]:
-    """The group of each row by its id: bins of equal size (up to one row) by a number, the smallest first.
+def groups_by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str, str]:
+    """A dictionary from the id of each row to its bin; bins have equal size (up to one row), the smallest numbers
+    first.
 
     A label is "1: 0–1,200": the number of the bin, its least and its greatest value. Rows of equal value may be split
     between two bins, by a hash of their ids: split by the order of rows, which often follows relations, a bin would
@@ -137,19 +138,19 @@ def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str,
     """
     if bins < 1:
         raise MatcherError(f"bins is {bins}; allowed: 1 or more, as in --popularity sitelinks:5")
-    numbers = [finite_number(value) for value in column_of(rows, name)]
+    numbers = [finite_number(value) for value in values_of_field(rows, name)]
     # Ties are broken by a hash of the id, not by the order of rows.
-    there = sorted(
+    numbered = sorted(
         (number, hashlib.sha256(row.id.encode("utf-8", "replace")).digest(), index)
         for index, (row, number) in enumerate(zip(rows, numbers, strict=True))
         if number is not None
     )
-    if len(there) < bins:
-        few = f"field {name!r} has {len(there)} numbers, too few for {bins} bins"
+    if len(numbered) < bins:
+        few = f"field {name!r} has {len(numbered)} numbers, too few for {bins} bins"
         raise MatcherError(f"{few}; give fewer, as in --popularity {name}:2")
     label_of = {row.id: NONE for row in rows}
     for bin_ in range(bins):
-        part = there[bin_ * len(there) // bins : (bin_ + 1) * len(there) // bins]
+        part = numbered[bin_ * len(numbered) // bins : (bin_ + 1) * len(numbered) // bins]
         # at most four significant digits of a fraction: 0.1235
         ends = dict.fromkeys(
             f"{end:,.0f}" if float(end).is_integer() and abs(end) < 1e15 else f"{end:,.4g}"
@@ -171,10 +172,10 @@ def group_scores(
     )
     if not scores:  # all in the one group "none", which `aggregate` does not list
         scores = {NONE: report.overall}
-    return {name: scores[name] for name in sorted(scores, key=natural_order)}
+    return {name: scores[name] for name in sorted(scores, key=natural_sort_key)}
 
 
-def natural_order(name: str) -> list[tuple[bool, float, str]]:
+def natural_sort_key(name: str) -> list[tuple[bool, float, str]]:
     """Sort key of a name in which numbers are compared as numbers."""
     parts = re.findall(r"(\d+(?:\.\d+)?)|(\D+)", name)
     return [(not number, float(number or 0), text) for number, text in parts]
@@ -188,7 +189,7 @@ class Grouping:
     bins: int | None = None
 
     @classmethod
-    def in_bins(cls, text: str) -> Grouping:
+    def parse_with_bins(cls, text: str) -> Grouping:
         """The grouping for `FIELD` or `FIELD:BINS`, by default with BINS bins."""
         # A field name may itself contain a colon.
         field, colon, number = text.rpartition(":")
@@ -201,8 +202,8 @@ class Grouping:
         return self.field if self.bins is None else f"{self.field}, bins of equal size"
 
     def groups_of(self, rows: Sequence[TieredRow]) -> Mapping[str, str]:
-        """The group of every row by its id. Raises MatcherError for a field that no row has."""
-        return by_column(rows, self.field) if self.bins is None else by_bins(rows, self.field, self.bins)
+        """A dictionary from the id of every row to its group. Raises MatcherError for a field that no row has."""
+        return groups_by_value(rows, self.field) if self.bins is None else groups_by_bins(rows, self.field, self.bins)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

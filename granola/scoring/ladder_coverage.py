@@ -61,14 +61,14 @@ class LadderCounts:
         }
 
 
-class Coverage:
+class LadderCoverage:
     """Counts per relation, taken while rows are iterated."""
 
     def __init__(self) -> None:
         self.by_relation: dict[str, LadderCounts] = {}
         self.total = LadderCounts()
 
-    def watch(self, rows: Iterator[TieredRow]) -> Iterator[TieredRow]:
+    def count_while_iterating(self, rows: Iterator[TieredRow]) -> Iterator[TieredRow]:
         """Yield the rows unchanged, counting each."""
         for row in rows:
             self.by_relation.setdefault(row.relation or NO_RELATION, LadderCounts()).add(row)

@@ -21,8 +21,8 @@ from granola.scoring.statistics import (
     Estimate,
     divide_or_nan,
     draw_counts,
-    generator,
     percentile_interval,
+    random_stream,
     resamples_per_chunk,
 )
 
@@ -72,20 +72,20 @@ class Outcome:
     other: Outcome | None = None
 
     @property
-    def plain(self) -> Outcome:
+    def without_bits(self) -> Outcome:
         """The outcome without bits; items have few distinct ones."""
         return Outcome(level=self.level, abstained=self.abstained, other=self.other)
 
     @property
     def name(self) -> str:
-        """The row of the distribution that counts the item: its level, "wrong" or "idk"."""
+        """The name under which the distribution counts the item: its level, "wrong" or "idk"."""
         return str(self.level) if self.level is not None else "idk" if self.abstained else "wrong"
 
     @property
-    def order(self) -> tuple[tuple[bool, int, bool], ...]:
+    def sort_key(self) -> tuple[tuple[bool, int, bool], ...]:
         """Sort key: by level, then wrong, then idk; ties by the same key of the other outcome."""
         place = (self.level is None, self.level or 0, self.abstained)
-        return (place,) if self.other is None else (place, *self.other.order)
+        return (place,) if self.other is None else (place, *self.other.sort_key)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,7 +96,7 @@ class Definition:
     and returns the value that the mean averages. `better` is its direction, "neither" for a description of behaviour.
     `over` are the items that it averages; `adds` is not asked about others. `by_other_standard` where it counts the
     outcomes by the other standard of level 1. `summed_field` is the field of an outcome that the mean sums, None where
-    items of equal `Outcome.plain` add the same value.
+    items of equal `Outcome.without_bits` add the same value.
     """
 
     title: str
@@ -123,7 +123,7 @@ class Metric:
 
     @property
     def definition(self) -> Definition:
-        """What it averages, and how it is shown."""
+        """The definition of the metric, looked up by its name."""
         return _DEFINITIONS[self.name]
 
     def __post_init__(self) -> None:
@@ -160,7 +160,7 @@ class Metric:
             return None
         return definition.adds(outcome, LAMBDA if self.lambda_ is None else self.lambda_)
 
-    def of(self, counts: Mapping[Outcome, int]) -> tuple[float, int]:
+    def score(self, counts: Mapping[Outcome, int]) -> tuple[float, int]:
         """Return (score, number of counted items) for items given as outcome counts; NaN with 0 where none is counted.
         """
         added = [(adds, count) for outcome, count in counts.items() if (adds := self.adds(outcome)) is not None]
@@ -209,7 +209,7 @@ def _weight_of_level(outcome: Outcome, lambda_: float) -> float:
 _PAPER = "Yona et al. 2024, Definition 1"
 _CONTENT = "Resnik 1995, information content"
 _SELECTIVE = "El-Yaniv and Wiener 2010; Yona et al. 2024, section 5"
-_TAKES = {"aliases": "with all names of the gold answer", "gold": "with the gold answers alone"}
+_NAMES_OF_LEVEL_1 = {"aliases": "with all names of the gold answer", "gold": "with the gold answers alone"}
 
 _ACCURACIES = {
     "granola_accuracy": Definition(
@@ -235,13 +235,13 @@ _GAP = {
 }
 
 
-def _metrics_of_other_standard(definitions: Mapping[str, Definition]) -> dict[str, Definition]:
-    """The same metrics under each standard of level 1, named "NAME_STANDARD"."""
+def _definitions_under_each_standard(definitions: Mapping[str, Definition]) -> dict[str, Definition]:
+    """The definitions under each standard of level 1, named "NAME_STANDARD"."""
     return {
         f"{name}_{standard}": replace(
             definition,
             title=f"{definition.title}, {standard}",
-            source=f"{definition.title}, level 1 {_TAKES[standard]}",
+            source=f"{definition.title}, level 1 {_NAMES_OF_LEVEL_1[standard]}",
             by_other_standard=True,
         )
         for name, definition in definitions.items()
@@ -251,7 +251,7 @@ def _metrics_of_other_standard(definitions: Mapping[str, Definition]) -> dict[st
 
 _DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by the items that they average
     **_ACCURACIES,
-    **_metrics_of_other_standard(_ACCURACIES),
+    **_definitions_under_each_standard(_ACCURACIES),
     "informativeness": Definition(
         title="informativeness",
         source=f"{_PAPER} and section 5.1: mean of exp(-lambda (i* - 1)) over the scored items, 0 where nothing "
@@ -300,7 +300,7 @@ _DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by th
         over="answered",
     ),
     **_GAP,
-    **_metrics_of_other_standard(_GAP),
+    **_definitions_under_each_standard(_GAP),
     "informativeness_matched": Definition(
         title="informativeness, matched",
         source="ours: mean of exp(-lambda (i* - 1)) over the matched items",
@@ -330,7 +330,9 @@ NO_RELATION = "none"  # the name of the group of rows that name no relation
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GroupScore:
-    """Scores of a set of items by metric name; the numbers of scored and unscored items; items by level or outcome."""
+    """Scores of a set of items by metric name, the numbers of its scored and unscored items, and the number of items
+    at each level, wrong, and abstained.
+    """
 
     n: int
     unscored: int
@@ -362,12 +364,12 @@ def aggregate(
             unscored[relation] += 1
             continue
         # Items with equal outcomes share a cell: the resampling then draws counts instead of items.
-        place = (relation, outcome.plain)
+        place = (relation, outcome.without_bits)
         if (cell := cells.get(place)) is None:
             cell = cells[place] = _Cell(*place)
         cell.values[outcome.bits, outcome.share] += 1
     # A fixed order of cells gives the same random draws whatever the order of items.
-    ordered = sorted(cells.values(), key=lambda cell: (_relation_order(cell.relation), cell.outcome.order))
+    ordered = sorted(cells.values(), key=lambda cell: (_relation_order(cell.relation), cell.outcome.sort_key))
     names = sorted({cell.relation for cell in ordered} | unscored.keys(), key=_relation_order)
     # Without any relation there is nothing to break down.
     if names == [NO_RELATION]:
@@ -380,7 +382,7 @@ def aggregate(
     parts[None] = slice(None)  # all items
     drawn: dict[str | None, dict[str, list[NDArray[np.float64]]]]
     drawn = {name: {metric.name: [] for metric in chosen} for name in parts}
-    for sums in _resample_sums(ordered, chosen, resamples=resamples, seed=seed):
+    for sums in _resampled_sums(ordered, chosen, resamples=resamples, seed=seed):
         for metric in chosen:
             added, counted = sums[metric.name]
             for name, part in parts.items():
@@ -393,7 +395,7 @@ def aggregate(
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """The items of one relation with one outcome: the number of those with each pair of bits and share."""
+    """The items of one relation with one outcome, counted by their pair (bits, share)."""
 
     relation: str
     outcome: Outcome
@@ -405,14 +407,14 @@ class _Cell:
         return self.values.total()
 
     def is_counted_by(self, metric: Metric) -> bool:
-        """Whether the metric counts these items by a field of their own, bits or share."""
+        """Whether a metric of bits or shares counts the items of the cell."""
         return self.outcome.level is not None or metric.definition.over != "matched"
 
 
 Sums = dict[str, "tuple[NDArray[np.float64], NDArray[np.float64]]"]
 
 
-def _resample_sums(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resamples: int, seed: int) -> Iterator[Sums]:
+def _resampled_sums(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resamples: int, seed: int) -> Iterator[Sums]:
     """Yield, chunk by chunk, the sum and the number of counted items of each cell for each metric, [resamples, cells].
 
     Bits have a random stream of their own, so that they change no digit of other metrics.
@@ -420,13 +422,13 @@ def _resample_sums(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resample
     import numpy as np
 
     # Two streams: drawing bits must not shift the draws of other metrics.
-    outcomes, values = generator(seed), generator(seed, "values")
+    outcomes, values = random_stream(seed), random_stream(seed, "values")
     numbers = [cell.n for cell in cells]
     for some in resamples_per_chunk(
         max([len(cells), *(len(cell.values) for cell in cells)]), resamples if cells else 0
     ):
         drawn = draw_counts(numbers, sum(numbers), outcomes, resamples=some)
-        sums_of_cells = [_draw_bits_and_shares(cell, drawn[:, place], values) for place, cell in enumerate(cells)]
+        sums_of_cells = [_resampled_bits_and_shares(cell, drawn[:, place], values) for place, cell in enumerate(cells)]
         sums: Sums = {}
         for metric in chosen:
             if metric.definition.summed_field is None:
@@ -443,7 +445,7 @@ def _resample_sums(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resample
         yield sums
 
 
-def _draw_bits_and_shares(cell: _Cell, drawn: NDArray[np.int64], random: np.random.Generator) -> Sums:
+def _resampled_bits_and_shares(cell: _Cell, drawn: NDArray[np.int64], random: np.random.Generator) -> Sums:
     """The sums of bits and of shares of `drawn` items of a cell, for each resample, and how many items have them."""
     import numpy as np
 
@@ -470,7 +472,7 @@ def _group_score(
     estimates = {}
     for metric in chosen:
         if (field := metric.definition.summed_field) is None:
-            value, n = metric.of(counts)
+            value, n = metric.score(counts)
         else:
             value, n = _mean_of_field([cell for cell in cells if cell.is_counted_by(metric)], field)
         parts = drawn[metric.name]
@@ -487,7 +489,7 @@ def _group_score(
 
 def _mean_of_field(cells: Sequence[_Cell], name: Literal["bits", "share"]) -> tuple[float, int]:
     """Return (mean, n) of the field `name` of items; equal values are multiplied by their number first, as in
-    `Metric.of`.
+    `Metric.score`.
     """
     total, n = [], 0
     for level in {cell.outcome.level for cell in cells}:

@@ -59,7 +59,7 @@ class PredictionShape:
             # A named question path must exist; presets list several, of which a row may have none.
             is_needed = name == "prediction" or (name == "question" and len(paths) == 1)  # named in a setting
             if not texts and is_needed:
-                raise RowError(f"nothing stands under {' or '.join(paths)}; the row has {record.first_field_names}")
+                raise RowError(f"no value under {' or '.join(paths)}; the row has {record.first_field_names}")
             if texts:
                 data[name] = texts[0]
                 if name == "prediction" and len(texts) > 1:
@@ -189,7 +189,7 @@ def _samples_of_log(path: Path) -> list[dict[str, Any]] | None:
 
 
 def _texts_at(data: Mapping[str, Any], paths: Iterable[str]) -> list[str]:
-    """The texts under the first path with any; numbers as their digits."""
+    """The texts under the first path that has any; numbers become texts of their digits."""
     for path in paths:
         values = values_at(data, path)
         if found := [str(value) for value in values if isinstance(value, str) or is_number(value)]:
@@ -263,21 +263,21 @@ class QuestionIds:
         ids: dict[str, str] = {}
         shared = set()
         for row in rows:
-            words = question_words(row.question)
+            words = normalised_question(row.question)
             if ids.setdefault(words, row.id) != row.id:
                 shared.add(words)
         return cls(ids, frozenset(shared))
 
-    def of_record(self, data: Mapping[str, Any]) -> str | None:
-        """The id of the row that asks a record's question; the question itself without such a row; None without a
-        question.
+    def id_of_record(self, data: Mapping[str, Any]) -> str | None:
+        """The id of the row with the record's question; the question itself if no row has it; None for a record
+        without a question.
 
         Raises PredictionError for a question that several rows ask.
         """
         question = data.get("question")
         if not isinstance(question, str) or not question.strip():
             return None
-        words = question_words(question)
+        words = normalised_question(question)
         if words in self.shared:
             raise PredictionError("several rows ask this question; join on ids")
         # An unknown question is kept as id, so that it is counted as unknown.
@@ -285,17 +285,18 @@ class QuestionIds:
 
 
 def count_other_questions(file: PredictionFile, rows: Iterable[TieredRow]) -> tuple[int, int]:
-    """Return (predictions whose question differs from that of the row with their id, predictions with a question)."""
-    carrying = other = 0
+    """Return (number of predictions whose question is not that of the row with their id, number that have a question).
+    """
+    with_question = other = 0
     for row in rows:
-        said = file.predictions.get(row.id)
-        if said is not None and said.question.strip():
-            carrying += 1
-            other += question_words(said.question) != question_words(row.question)
-    return other, carrying
+        prediction = file.predictions.get(row.id)
+        if prediction is not None and prediction.question.strip():
+            with_question += 1
+            other += normalised_question(prediction.question) != normalised_question(row.question)
+    return other, with_question
 
 
-def question_words(question: str) -> str:
+def normalised_question(question: str) -> str:
     """A question in the form for comparison: its words in lower case, without punctuation and spaces."""
     return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", question[:LONGEST]).casefold()))
 
@@ -316,12 +317,12 @@ def read_predictions(
         file = predictions_of(records, name, by_question=by_question)
     except RowError as error:
         raise PredictionError(f"{error}; for predictions, {EXPECTED}") from error
-    return replace(file, asked=prompts_in(record_of(path).get("prompts")))
+    return replace(file, asked=valid_prompts_id(record_of(path).get("prompts")))
 
 
-def prompts_in(found: object) -> str:
-    """The set and the hash of prompts as a run record has them; "" where they have another form."""
-    return found if isinstance(found, str) and PROMPTS.fullmatch(found) else ""
+def valid_prompts_id(value: object) -> str:
+    """The value, if it has the form of a set of prompts and its hash in a run record; else ""."""
+    return value if isinstance(value, str) and PROMPTS.fullmatch(value) else ""
 
 
 def predictions_of(
@@ -345,7 +346,7 @@ def predictions_of(
             rejected.append(row)
         # Two systems in one file look like repeated ids; the first line counts.
         elif (first := predictions.setdefault(row.id, row)) is not row:
-            reason = f"id {row.id!r} stands already at {first.source} (several systems? give each a file of its own)"
+            reason = f"id {row.id!r} was used already at {first.source} (several systems? give each a file of its own)"
             rejected.append(RejectedRow(source=row.source, reason=reason, excerpt=excerpt(row.text)))
     if not predictions:
         reason = f" ({rejected[0].source}: {rejected[0].reason})" if rejected else ""
@@ -373,7 +374,7 @@ def _confidence(value: object) -> float | None:
     return sure
 
 
-class PredictedModel(RowModel):
+class RowWithPrediction(RowModel):
     """The prediction in a row: a text, a number as its digits, an empty cell of CSV as an empty text."""
 
     prediction: Annotated[str, PlainValidator(_prediction_text)] = Field(description="a text")
@@ -387,7 +388,7 @@ class PredictedModel(RowModel):
         return super().of(record)
 
 
-class PredictionModel(PredictedModel):
+class PredictionRow(RowWithPrediction):
     """The fields of a prediction in a file; CSV has no samples."""
 
     cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {"samples": lambda cell: None}
@@ -398,11 +399,11 @@ class PredictionModel(PredictedModel):
 
 def _parse_prediction(record: Record, by_question: QuestionIds | None) -> Prediction:
     """The prediction in a record. Raises RowError or PredictionError with the reason where it is invalid."""
-    known = _id_text(record.data.get("id")) if by_question is None else by_question.of_record(record.data)
+    known = _id_text(record.data.get("id")) if by_question is None else by_question.id_of_record(record.data)
     if known is None:
         expected = "a text or a whole number under 'id'" if by_question is None else "a text under 'question'"
         raise PredictionError(f"no {'id' if by_question is None else 'question'}: expected {expected}")
-    told = PredictionModel.of(record)
+    fields = PredictionRow.of(record)
     scores = {
         name: number
         for name, value in record.data.items()
@@ -410,10 +411,10 @@ def _parse_prediction(record: Record, by_question: QuestionIds | None) -> Predic
     }
     return Prediction(
         id=known,
-        text=told.prediction,
-        samples=told.samples or (),
+        text=fields.prediction,
+        samples=fields.samples or (),
         source=record.source,
-        confidence=told.confidence,
+        confidence=fields.confidence,
         scores=scores or _NONE,
         question=question if isinstance(question := record.data.get("question"), str) else "",
         made_of=tuple(_system_answers(record.data.get("systems"))),
@@ -422,8 +423,8 @@ def _parse_prediction(record: Record, by_question: QuestionIds | None) -> Predic
 
 def _system_answers(systems: object) -> Iterator[SystemAnswer]:
     """The answers of systems in a row of `granola aggregate`; none where the field has another form."""
-    for said in systems if isinstance(systems, list) else ():
-        match said:
+    for answer in systems if isinstance(systems, list) else ():
+        match answer:
             # Other forms belong to other programs and are ignored.
             case {"system": str(system), "response": str(response), "agrees": bool(agrees)}:
                 yield SystemAnswer(system=system, response=response, agrees=agrees)
@@ -459,7 +460,7 @@ def _validate_levels(value: object) -> tuple[tuple[str, ...], ...]:
     return tuple(map(_validate_names, value))
 
 
-class MatchModel(PredictedModel):
+class MatchRow(RowWithPrediction):
     """The fields of a row in a file: a prediction with "answers" or "levels"; a number becomes the text of its digits.
     """
 
@@ -471,19 +472,19 @@ class MatchModel(PredictedModel):
     levels: Annotated[tuple[tuple[str, ...], ...], PlainValidator(_validate_levels)] | None = None
 
 
-def read_row(record: Record) -> MatchCase:
+def read_match_case(record: Record) -> MatchCase:
     """The case of a record. Raises RowError where it has no prediction, or no acceptable answer."""
-    told = MatchModel.of(record)
+    fields = MatchRow.of(record)
     # A single set of answers is a ladder of one level.
-    levels = told.levels or (told.answers and (told.answers,))
+    levels = fields.levels or (fields.answers and (fields.answers,))
     if not levels:
         raise RowError("neither 'answers' (a list of texts) nor 'levels' (lists of texts, finest first)")
     # They might contradict each other.
-    if told.levels and told.answers:
+    if fields.levels and fields.answers:
         raise RowError("both 'answers' and 'levels': give one of them")
     return MatchCase(
-        prediction=told.prediction,
+        prediction=fields.prediction,
         levels=levels,
-        question=told.question or None,
-        language=(told.language or "").strip() or None,
+        question=fields.question or None,
+        language=(fields.language or "").strip() or None,
     )

@@ -98,7 +98,8 @@ class ItemScore:
 
 
 class ItemScores(list[ItemScore]):
-    """Items in the order of the rows; `ids` and `outcomes` cover all scored rows, whole items only those kept.
+    """The items in the order of the rows; `ids` and `outcomes` have an entry for every row, the list itself only the
+    items that were added with `keep`.
 
     A million items take a gigabyte; their outcomes take little, since items with equal ones share an object. The
     outcome of an unscored item is None.
@@ -146,7 +147,7 @@ class ScoreSettings:
 USUAL = ScoreSettings()
 
 
-def _most_bits(levels: Sequence[Level], field: Literal["bits", "bits_asked"]) -> list[float | None]:
+def _most_bits_of_each_level(levels: Sequence[Level], field: Literal["bits", "bits_asked"]) -> list[float | None]:
     """The most bits of a tier of each level, to three decimals as in files, so that rows in memory have equal scores
     and signature.
     """
@@ -154,7 +155,7 @@ def _most_bits(levels: Sequence[Level], field: Literal["bits", "bits_asked"]) ->
     return [max([round(bits, 3) for bits in of if bits is not None], default=None) for of in bits_of]
 
 
-def level_bits(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
+def bits_and_share_of_level(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
     """Return (bits of level `number` from 1, their share of the bits of level 1); 0 for no level, where level 1 has
     bits.
 
@@ -163,12 +164,12 @@ def level_bits(levels: Sequence[Level], number: int | None) -> tuple[float | Non
     excludes; the share is None also where the answer itself has 0 bits.
     """
     if number is None:
-        bits, share = level_bits(levels, 1)
+        bits, share = bits_and_share_of_level(levels, 1)
         return (None, None) if bits is None else (0.0, None if share is None else 0.0)
     # Conditional and unconditional bits are never compared with each other.
-    of_levels = _most_bits(levels, "bits_asked")
+    of_levels = _most_bits_of_each_level(levels, "bits_asked")
     if None in of_levels:
-        of_levels = _most_bits(levels, "bits")
+        of_levels = _most_bits_of_each_level(levels, "bits")
     bits, finest_bits = of_levels[number - 1], of_levels[0]
     if bits is None or finest_bits is None or bits > finest_bits:
         return None, None
@@ -177,7 +178,7 @@ def level_bits(levels: Sequence[Level], number: int | None) -> tuple[float | Non
 
 @dataclass(kw_only=True, slots=True)
 class RowCounts:
-    """Numbers of rows and predictions, and the sum of the hashes of the rows.
+    """Numbers of rows and predictions; `digest` is the sum of the hashes of the rows.
 
     `missing` are rows without a prediction, `unknown` predictions without a row, `one_level` the rows with a single
     level, `foreign` the tiers in another language than their row, `bits` the scored questions whose answer has bits,
@@ -203,16 +204,16 @@ class RowCounts:
         self.foreign += sum(tier.language is not None for level in row.levels for tier in level.tiers)
         # A sum, unlike a hash of the concatenation, does not depend on the order of rows.
         self.digest = (self.digest + int.from_bytes(hashlib.sha256(_canonical_row(row, names)).digest())) % (1 << 256)
-        self.bits += item.verdict is not None and level_bits(row.levels, 1)[0] is not None
+        self.bits += item.verdict is not None and bits_and_share_of_level(row.levels, 1)[0] is not None
         self.faults += item.verdict is None and item.prediction is not None
 
 
 def _canonical_row(row: TieredRow, names: list[list[str]]) -> bytes:
     """The fields of a row that can change a score, as a line of JSON; independent of file, format and caller."""
-    bits = [None if most is None else float(most) for most in _most_bits(row.levels, "bits")]
+    bits = [None if most is None else float(most) for most in _most_bits_of_each_level(row.levels, "bits")]
     content = [row.id, row.relation, row.question, language_of(row), row.answers, names, bits]
     # Appended only where present, so that files without them keep their signature.
-    asked = _most_bits(row.levels, "bits_asked")
+    asked = _most_bits_of_each_level(row.levels, "bits_asked")
     if any(bits_asked is not None for bits_asked in asked):
         content.append([None if bits_asked is None else float(bits_asked) for bits_asked in asked])
     try:
@@ -225,11 +226,11 @@ def _canonical_row(row: TieredRow, names: list[list[str]]) -> bytes:
 class Signature:
     """Every setting that can change a digit of a score. `str()` joins them with `|`.
 
-    `matcher` includes the hash of its code and data. `standard` is the one used, printed where level 1 has the gold
-    answers alone. `snapshot` is the start of a hash of the id of the snapshot that the ladders were made from, `n` the
-    number of scored questions. Only where they apply: numbers of `counts`, such as that of rows with a single level,
-    which `rules` reads more leniently; `prompts`, the set and the hash of the prompts with which a model phrased the
-    tiers; `asked`, those with which a model was asked the questions.
+    `matcher` includes the hash of its code and data. `standard` is printed where level 1 has the gold answers alone.
+    `snapshot` is the start of a hash of the id of the snapshot that the ladders were made from, `n` the number of
+    scored questions. Only where they apply: numbers of `counts`, such as that of rows with a single level, which
+    `rules` reads more leniently; `prompts`, the set and the hash of the prompts with which a model phrased the tiers;
+    `asked`, those with which a model was asked the questions.
     """
 
     matcher: str
@@ -244,7 +245,7 @@ class Signature:
     asked: str = ""
 
     @property
-    def tiers(self) -> str:
+    def tiers_hash(self) -> str:
         """The start of a hash of those fields of the tiered rows that can change a score, in any order of the rows
         (form: docs/reference/scoring.md).
         """
@@ -256,7 +257,7 @@ class Signature:
             "matcher": self.matcher,
             "lambda": f"{self.lambda_:g}",
             "standard": "" if self.standard == "aliases" else self.standard,
-            "tiers": self.tiers,
+            "tiers": self.tiers_hash,
             "snapshot": self.snapshot,
             "prompts": self.prompts,
             "asked": self.asked,
@@ -397,33 +398,37 @@ def score_items(
             if prediction is not None:
                 yield case(row, prediction, names_of(row, standard))
 
-    def unscored() -> Iterator[tuple[TieredRow, ItemScore]]:
+    def leading_unscored() -> Iterator[tuple[TieredRow, ItemScore]]:
         while waiting and waiting[0][1] is None:
             row, _ = waiting.popleft()
             yield row, ItemScore(id=row.id, relation=row.relation, prediction=None)
 
     matched = partial(match_many, matcher, keep_faults=on_reject is not None)
     for verdict in matched(cases(), workers=settings.workers):
-        yield from unscored()
+        yield from leading_unscored()
         row, prediction = waiting.popleft()
         assert prediction is not None
         second: Verdict | Fault | None = None
-        if isinstance(verdict, Verdict) and (names := _other_names(row, prediction, verdict, matcher, standard)):
+        if isinstance(verdict, Verdict) and (
+            names := _other_standard_names(row, prediction, verdict, matcher, standard)
+        ):
             (second,) = matched([case(row, prediction, names)])
         fault = next((one for one in (verdict, second) if isinstance(one, Fault)), None)
         if fault is not None and on_reject is not None:
             on_reject(fault.rejected(source=prediction.source, id=row.id, text=prediction.text))
         yield row, _item_score(row, prediction, verdict, second, settings.lambda_)
-    yield from unscored()
+    yield from leading_unscored()
 
 
 def _item_score(
     row: TieredRow, prediction: Prediction, verdict: Verdict | Fault, second: Verdict | Fault | None, lambda_: float
 ) -> ItemScore:
-    """The item; unscored with a fault. `second` is the verdict by the other standard, None if not asked for."""
+    """The item of a verdict; unscored where the matching failed. `second` is the verdict by the other standard, None
+    where it cannot differ.
+    """
     if isinstance(verdict, Fault) or isinstance(second, Fault):
         return ItemScore(id=row.id, relation=row.relation, prediction=prediction.text)
-    bits, share = level_bits(row.levels, verdict.level)
+    bits, share = bits_and_share_of_level(row.levels, verdict.level)
     other = ((second or verdict).level, (second or verdict).abstained)
     outcome = Outcome(
         level=verdict.level,
@@ -442,7 +447,7 @@ def _item_score(
     )
 
 
-def _other_names(
+def _other_standard_names(
     row: TieredRow, prediction: Prediction, verdict: Verdict, matcher: Matcher, standard: Standard
 ) -> Levels | None:
     """The names by the other `standard`, None where they cannot change the verdict.

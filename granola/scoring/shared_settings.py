@@ -146,15 +146,15 @@ class QuestionSettings:
             self.preset, question=self.question_field, answer=self.answer_field, id=self.id_field, split=self.split
         )
 
-    def expand_folders(self, given: Iterable[Path | str]) -> tuple[str, ...]:
+    def expand_folders(self, paths: Iterable[Path | str]) -> tuple[str, ...]:
         """The files to read; a folder is replaced by its files. Raises RowError as `data_files`."""
         from abstraction.files.records import data_files
 
-        return tuple(str(file) for one in given for file in data_files(one, self.split))
+        return tuple(str(file) for path in paths for file in data_files(path, self.split))
 
 
 def property_id(relation: str | None) -> str | None:
-    """The property id of a relation as given: "P19" for "p19". Raises RelationError for an invalid one."""
+    """The property id of a relation: "P19" for "P19" or "p19". Raises RelationError for an invalid one."""
     from abstraction.base.relations import relation as relation_row
 
     if relation is None:
@@ -163,15 +163,17 @@ def property_id(relation: str | None) -> str | None:
     return relation_row(relation.upper() if relation[:1] == "p" else relation).id
 
 
-def check_language(language: str, asked: str = "--language") -> None:
-    """Raise UsageError for a text that is no language code; for the English name of a language it has the code."""
+def check_language(language: str, option: str = "--language") -> None:
+    """Raise UsageError for a text that is no language code; for the English name of a language the message has its
+    code.
+    """
     from granola.errors import UsageError
 
     if not language.strip():
-        raise UsageError(f"{asked} is empty; give a code such as en or de")
+        raise UsageError(f"{option} is empty; give a code such as en or de")
     if not re.fullmatch(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*|simple", language.strip()):
         from babel import Locale
 
         codes = {name.lower(): code for code, name in Locale("en").languages.items()}
         expected = codes.get(language.strip().lower(), "one as en, de or pt-br")
-        raise UsageError(f"{asked} {language!r} is no code; expected {expected}")
+        raise UsageError(f"{option} {language!r} is no code; expected {expected}")

@@ -45,7 +45,7 @@ def check_resamples(resamples: int) -> None:
         raise MatcherError(f"resamples is {resamples}; allowed: {LEAST_RESAMPLES} to {MOST_RESAMPLES:,}")
 
 
-def generator(*key: object) -> np.random.Generator:
+def random_stream(*key: object) -> np.random.Generator:
     """An independent random stream for each key; a key is a seed and the name of the quantity drawn."""
     import numpy as np
 
@@ -101,10 +101,10 @@ def bootstrap_estimate(
     different = sorted(counted, key=order)
     counts = [counted[item] for item in different]
     value = float(statistic(different, np.array([counts], dtype=np.int64))[0]) if counts else math.nan
-    random = generator(seed)
+    random = random_stream(seed)
     parts = [
-        np.asarray(statistic(different, draw_counts(counts, sum(counts), random, resamples=some)), dtype=np.float64)
-        for some in resamples_per_chunk(len(counts), resamples if counts else 0)
+        np.asarray(statistic(different, draw_counts(counts, sum(counts), random, resamples=size)), dtype=np.float64)
+        for size in resamples_per_chunk(len(counts), resamples if counts else 0)
     ]
     return value, percentile_interval(np.concatenate(parts) if parts else ())
 
@@ -135,13 +135,13 @@ def percentile_interval(values: Sequence[float] | NDArray[np.float64]) -> Interv
     """The central 95 % interval of resampled scores, ends interpolated; NaN scores are left out."""
     import numpy as np
 
-    there = np.asarray(values, dtype=np.float64)
-    there = there[~np.isnan(there)]
-    if not there.size:
+    not_nan = np.asarray(values, dtype=np.float64)
+    not_nan = not_nan[~np.isnan(not_nan)]
+    if not not_nan.size:
         return Interval(low=math.nan, high=math.nan)
     # The same probability beyond both ends.
     tail = (1.0 - CONFIDENCE) / 2.0
-    low, high = np.quantile(there, (tail, 1.0 - tail))
+    low, high = np.quantile(not_nan, (tail, 1.0 - tail))
     return Interval(low=float(low), high=float(high))
 
 
@@ -149,12 +149,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """p-values adjusted for multiple tests, in the order given (Holm 1979). NaN stays NaN and is not counted as a
     test.
     """
-    there = sorted((p, index) for index, p in enumerate(p_values) if not math.isnan(p))
+    not_nan = sorted((p, index) for index, p in enumerate(p_values) if not math.isnan(p))
     adjusted = [math.nan] * len(p_values)
     # Adjusted values must not fall as p rises (step-down).
     least = 0.0
-    for rank, (p, index) in enumerate(there):
-        least = max(least, min(1.0, p * (len(there) - rank)))
+    for rank, (p, index) in enumerate(not_nan):
+        least = max(least, min(1.0, p * (len(not_nan) - rank)))
         adjusted[index] = least
     return adjusted
 

@@ -22,11 +22,11 @@ from granola.scoring.statistics import (
     RESAMPLES,
     Interval,
     draw_counts,
-    generator,
     holm,
     json_number,
     mean_of,
     percentile_interval,
+    random_stream,
     resamples_per_chunk,
 )
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Systems:
-    """The files read and the scores of each system; `reports` and `files` in the order given.
+    """The tiered file, the prediction files and the scores of the systems; `reports` and `files` in the order given.
 
     `faults` are the predictions whose matching failed by an error of the program.
     """
@@ -129,7 +129,7 @@ class ComparedSystems:
         }
 
 
-def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFile, standard: Standard) -> None:
+def judge_all_ahead(matcher: Matcher, rows: Sequence[TieredRow], file: PredictionFile, standard: Standard) -> None:
     """Ask a judge about all predictions at once, not one by one. Raises PredictionError where it gives no verdict."""
     from granola.errors import PredictionError
     from granola.matching.model_judge import JudgeMatcher
@@ -138,9 +138,9 @@ def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFi
     if not isinstance(matcher, JudgeMatcher):
         return
     failed = matcher.prepare(
-        matcher.case_of_prediction(said.text, names_of(row, standard), row.question)
+        matcher.case_of_prediction(prediction.text, names_of(row, standard), row.question)
         for row in rows
-        if (said := given.predictions.get(row.id)) is not None
+        if (prediction := file.predictions.get(row.id)) is not None
     )
     if failed:
         why = ", ".join(f"{number} {reason}" for reason, number in sorted(failed.items()))
@@ -195,7 +195,7 @@ class Difference:
 
 
 def check_metrics(names: Sequence[str]) -> None:
-    """Raise MatcherError for a name of no metric."""
+    """Raise MatcherError for an unknown name of a metric."""
     for name in names:
         Metric(name=name)
 
@@ -239,7 +239,7 @@ def compare(
 
 
 def with_holm(tests: Sequence[Difference]) -> list[Difference]:
-    """The tests with p adjusted for their number; all are of one metric."""
+    """The tests with `adjusted` set to p corrected for the number of tests; all are of one metric."""
     # Holm within one metric: metrics are separate questions.
     adjusted = holm([test.p for test in tests])
     return [replace(test, adjusted=p) for test, p in zip(tests, adjusted, strict=True)]
@@ -248,7 +248,9 @@ def with_holm(tests: Sequence[Difference]) -> list[Difference]:
 def paired_difference(
     pairs: Iterable[_Adds], *, metric: str, first: str, second: str, resamples: int = RESAMPLES, seed: int = 0
 ) -> Difference:
-    """The difference of the means of two systems over paired values; None where a system does not count an item."""
+    """The difference of the means of two systems over pairs of values; a value is None where the metric does not count
+    the item.
+    """
     import numpy as np
 
     counts = Counter(pairs)
@@ -260,15 +262,15 @@ def paired_difference(
     stream = (seed, metric, adds, numbers)
     difference = _difference_of_means(adds)
     real = float(difference(np.array([numbers], dtype=np.int64))[0]) if counts else math.nan
-    random = generator(stream, "bootstrap")
+    random = random_stream(stream, "bootstrap")
     parts = [
         difference(draw_counts(numbers, sum(numbers), random, resamples=some))
         for some in resamples_per_chunk(len(numbers), resamples if counts else 0)
     ]
     drawn = np.concatenate(parts) if parts else np.empty(0)
-    there = drawn[~np.isnan(drawn)]
-    spread = float(np.std(there, ddof=1)) if there.size > 1 else 0.0
-    p = _permutation_p_value(adds, numbers, real, resamples=resamples, random=generator(stream, "permutation"))
+    not_nan = drawn[~np.isnan(drawn)]
+    spread = float(np.std(not_nan, ddof=1)) if not_nan.size > 1 else 0.0
+    p = _permutation_p_value(adds, numbers, real, resamples=resamples, random=random_stream(stream, "permutation"))
     if turned:
         real, drawn = 0.0 - real, 0.0 - drawn
     return Difference(
@@ -288,7 +290,9 @@ def _sorted_counts(counts: Counter[_Adds]) -> list[tuple[_Adds, int]]:
 
 
 def _difference_of_means(adds: Sequence[_Adds]) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
-    """Mean of the first minus mean of the second, each over the items that it counts."""
+    """The mean of the first minus the mean of the second, each over the items that it counts, as a function of how
+    often each item occurs.
+    """
     first, second = mean_of([a for a, _ in adds]), mean_of([b for _, b in adds])
     return lambda counts: first(counts) - second(counts)
 
@@ -358,7 +362,9 @@ class ItemF1:
 def item_f1(
     rows: Sequence[TieredRow], predictions: Mapping[str, Prediction], standard: Standard = "aliases"
 ) -> list[ItemF1]:
-    """The token-F1 of every row that has a prediction, in the order of the rows; `standard`: see `names_of`."""
+    """The best token-F1 with each level, for every row that has a prediction, in the order of the rows; `standard`:
+    see `names_of`.
+    """
     from granola.matching.squad import best_f1_with_marks
     from granola.replies.refusals import abstention
 
@@ -437,7 +443,7 @@ class RiskCoverage:
 
 
 def risk_coverage(report: ScoreReport, predictions: Mapping[str, Prediction]) -> RiskCoverage | None:
-    """The curve of a system; None where no prediction has a confidence."""
+    """The risk-coverage curve of a system; None where no prediction has a confidence."""
     scored = report.overall.n
     sure: dict[float, list[int]] = {}
     unsure = 0

@@ -19,7 +19,7 @@ from abstraction.files.rows import TieredRow, read_tiered
 from granola.base.run_record import record_of
 from granola.errors import PredictionError
 from granola.scoring.metrics import language_of
-from granola.scoring.predictions import prompts_in
+from granola.scoring.predictions import valid_prompts_id
 
 SHORT = 8  # hex digits of a hash: a chance collision of two files is one in four billion
 BLOCK = 64  # rows of a block, which is packed and unpacked as one
@@ -71,25 +71,25 @@ class PackedRows(Sequence[TieredRow]):
         number, offset = divmod(range(len(self))[index], BLOCK)
         # The last block read is kept for access in order.
         if self._read[0] != number:
-            self._read = number, self._block(number)
+            self._read = number, self._unpacked_block(number)
         return self._read[1][offset]
 
     def __iter__(self) -> Iterator[TieredRow]:
         for number in range(len(self._blocks) + 1):
-            yield from self._block(number)
+            yield from self._unpacked_block(number)
 
-    def _block(self, number: int) -> list[TieredRow]:
+    def _unpacked_block(self, number: int) -> list[TieredRow]:
         if number == len(self._blocks):
             return self._last
         tuples = pickle.loads(zstandard.ZstdDecompressor().decompress(self._blocks[number]))
         return [
-            TieredRow(levels=tuple(map(_level, levels)), **dict(zip(_ROW_FIELDS, values, strict=True)))
+            TieredRow(levels=tuple(map(_level_of_values, levels)), **dict(zip(_ROW_FIELDS, values, strict=True)))
             for values, levels in tuples
         ]
 
 
 @lru_cache(maxsize=1 << 14)  # many rows have the same coarser levels
-def _level(tiers: tuple[tuple[Any, ...], ...]) -> Level:
+def _level_of_values(tiers: tuple[tuple[Any, ...], ...]) -> Level:
     return Level(tiers=tuple([Tier(**dict(zip(_TIER_FIELDS, values, strict=True))) for values in tiers]))
 
 
@@ -114,12 +114,12 @@ def read_tiered_file(path: Path | str) -> TieredFile:
     """
     rejected: list[RejectedRow] = []
     rows = PackedRows()
-    spoken = Counter[str]()
+    rows_by_language = Counter[str]()
     # Evidence is most of a file, and no metric needs it.
     for row in read_tiered(path, on_reject=rejected.append, evidence=False):
         rows.append(row)
         if (code := language_of(row)) is not None:
-            spoken[code] += 1
+            rows_by_language[code] += 1
     if not rows:
         reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
         raise PredictionError(f"{path} has no tiered row{reason}; make one with granola tiers")
@@ -127,9 +127,9 @@ def read_tiered_file(path: Path | str) -> TieredFile:
     return TieredFile(
         rows=rows,
         rejected=tuple(rejected),
-        languages=spoken,
+        languages=rows_by_language,
         snapshot=snapshot_of(path),
-        prompts=prompts_in(phrasing.get("prompts") if isinstance(phrasing, dict) else None),
+        prompts=valid_prompts_id(phrasing.get("prompts") if isinstance(phrasing, dict) else None),
     )
 
 

@@ -106,7 +106,7 @@ def test_bad_rows_are_rejected_with_their_reasons(run: Run, snapshot: Path, tmp_
     reasons = [str(row["reason"]) for row in lines(tmp_path / "p.jsonl.rejects.jsonl")]
     expected = ["no id", "no question", "no samples", "samples [] is", "samples 'Berlin' is", "has None in it"]
     assert all(part in reason for part, reason in zip(expected, reasons, strict=False))
-    assert "stands already at" in reasons[6]
+    assert "was used already at" in reasons[6]
     assert "no property id" in reasons[7]
 
 

@@ -56,7 +56,7 @@ def test_rows_and_files_and_every_format_have_the_same_hash(tmp_path: Path) -> N
         write_tiered(rows, tmp_path / f"tiers.{ending}")
     (tmp_path / "tiers.csv.run.json").write_text('{"snapshot": "0123456789abcdef"}')
     found = [score(one, said, matcher("em"), ScoreSettings(resamples=10)).signature for one in given]
-    assert len({one.tiers for one in found}) == 1
+    assert len({one.tiers_hash for one in found}) == 1
     assert [one.snapshot for one in found if one.snapshot != "unknown"] == ["01234567"]
     fewer = score(rows[1:], said, matcher("em"), ScoreSettings(resamples=10, allow_missing=True))
-    assert fewer.signature.tiers != found[0].tiers
+    assert fewer.signature.tiers_hash != found[0].tiers_hash

@@ -16,7 +16,7 @@ from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow
 from granola.errors import MatcherError
 from granola.matching import matcher
-from granola.scoring.grouping import by_bins, by_column, group_scores
+from granola.scoring.grouping import group_scores, groups_by_bins, groups_by_value
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, ScoreSettings, score
 from granola.scoring.statistics import holm
@@ -168,9 +168,9 @@ def test_how_many_permutations_a_correction_over_pairs_needs() -> None:
 def test_bins_have_equal_size_and_grow(n: int, bins: int) -> None:
     if n < bins:
         with pytest.raises(MatcherError, match="too few"):
-            by_bins(rows(n), "popularity", bins)
+            groups_by_bins(rows(n), "popularity", bins)
         return
-    found = by_bins(rows(n), "popularity", bins)
+    found = groups_by_bins(rows(n), "popularity", bins)
     sizes = {label: list(found.values()).count(label) for label in found.values()}
     assert len(sizes) == bins
     assert max(sizes.values()) - min(sizes.values()) <= 1
@@ -188,28 +188,28 @@ def test_bins_have_equal_size_and_grow(n: int, bins: int) -> None:
 )
 def test_bins_have_labels_that_can_be_read(numbers: list[float], labels: list[str]) -> None:
     given_rows = [replace(row, extra={"x": number}) for row, number in zip(rows(4), numbers, strict=True)]
-    assert sorted(set(by_bins(given_rows, "x", 2).values())) == labels
+    assert sorted(set(groups_by_bins(given_rows, "x", 2).values())) == labels
 
 
 def test_groups_by_any_field() -> None:
     report = scored("1w" * 10)
-    by_kind = group_scores(report, by_column(rows(20), "deep.kind"), resamples=10, seed=0)
+    by_kind = group_scores(report, groups_by_value(rows(20), "deep.kind"), resamples=10, seed=0)
     assert {name: group.estimates["granola_accuracy"].value for name, group in by_kind.items()} == {"a": 1.0, "b": 0.0}
     names = ("P112", "none", "P20", "P19", "3", "P19", "0.25", "0.5", "12")
     of = {str(i): name for i, name in enumerate(names)}
     in_order = ["0.25", "0.5", "3", "12", "P19", "P20", "P112", "none"]
     assert list(group_scores(scored("1" * len(names)), of, resamples=10, seed=0)) == in_order
-    assert list(by_column(rows(2), "relation").values()) == ["P1", "P2"]
-    assert list(by_column(rows(2), "levels").values()) == ["3", "3"]
-    assert list(by_column(rows(2), "answer").values()) == ["Kunming", "Kunming"]
+    assert list(groups_by_value(rows(2), "relation").values()) == ["P1", "P2"]
+    assert list(groups_by_value(rows(2), "levels").values()) == ["3", "3"]
+    assert list(groups_by_value(rows(2), "answer").values()) == ["Kunming", "Kunming"]
     subject = replace(rows(1)[0], question_entity={"text": "Nie Er", "qid": "Q1"})
-    assert by_column([subject], "question_entity.qid") == {"0": "Q1"}
+    assert groups_by_value([subject], "question_entity.qid") == {"0": "Q1"}
     with pytest.raises(MatcherError, match="did you mean 'popularity'"):
-        by_column(rows(2), "popularty")
+        groups_by_value(rows(2), "popularty")
     with pytest.raises(MatcherError, match="'id' has 501 values in 501 rows; allowed: up to 500"):
-        by_column(rows(501), "id")
+        groups_by_value(rows(501), "id")
     with pytest.raises(MatcherError, match="has 0 numbers"):
-        by_bins(rows(2), "deep", 1)
+        groups_by_bins(rows(2), "deep", 1)
 
 
 def test_a_sweep_of_thresholds_is_what_f1_says() -> None:

@@ -16,7 +16,7 @@ from granola.report.charts import (
     estimates_figure,
 )
 from granola.report.study import Study, draw_f1, draw_gap, draw_tradeoff
-from granola.scoring.grouping import Grouping, by_bins, group_scores
+from granola.scoring.grouping import Grouping, group_scores, groups_by_bins
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
 from granola.scoring.scores import ScoreSettings, score
 from granola.scoring.statistics import Estimate, Interval
@@ -38,7 +38,7 @@ def study(systems: Path) -> Study:
         score(rows, said, matcher("rules"), ScoreSettings(resamples=50), system=name)
         for name, said in zip(names, files, strict=True)
     ]
-    bins = by_bins(rows, "popularity", 4)
+    bins = groups_by_bins(rows, "popularity", 4)
     scores = [group_scores(report, bins, resamples=50, seed=0) for report in reports]
     return Study(
         rows=rows,
@@ -97,7 +97,7 @@ def declining() -> Study:
         score(rows, given, matcher("rules"), ScoreSettings(resamples=10), system=name)
         for name, given in zip(asked_of, files, strict=True)
     ]
-    bins = by_bins(rows, "views", 1)
+    bins = groups_by_bins(rows, "views", 1)
     scores = [group_scores(report, bins, resamples=10, seed=0) for report in reports]
     return Study(
         rows=rows,

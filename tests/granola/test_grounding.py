@@ -88,7 +88,7 @@ def test_garages_rows_are_read(tmp_path: Path) -> None:
     assert (first.cited, first.deflection, second.deflection) == (("cite_1",), False, True)
     assert first.tags == {"popularity": "tail", "topic_tag": "Travel"}
     assert "1 entries for 3 passages" in rejected[0].reason
-    assert "stands already" in rejected[1].reason
+    assert "used already" in rejected[1].reason
 
 
 def test_rows_of_ones_own_need_little(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from granola.errors import MatcherError
 from granola.scoring.metrics import Metric, Outcome, aggregate, informativeness_weight, metrics
-from granola.scoring.statistics import bootstrap_estimate, draw_counts, generator, mean_of, percentile_interval
+from granola.scoring.statistics import bootstrap_estimate, draw_counts, mean_of, percentile_interval, random_stream
 
 WRONG, IDK = Outcome(level=None), Outcome(level=None, abstained=True)
 
@@ -58,19 +58,19 @@ def test_every_metric_has_a_hand_calculation() -> None:
 
 @pytest.mark.parametrize("metric", metrics(), ids=lambda metric: metric.name)
 def test_by_hand(metric) -> None:  # type: ignore[no-untyped-def]
-    value, n = metric.of(TEN)
+    value, n = metric.score(TEN)
     assert (value, n) == (pytest.approx(BY_HAND[metric.name][0]), BY_HAND[metric.name][1])
 
 
 @pytest.mark.parametrize("metric", metrics(), ids=lambda metric: metric.name)
 def test_nothing_scored_is_nan_and_not_zero(metric) -> None:  # type: ignore[no-untyped-def]
-    value, n = metric.of({})
+    value, n = metric.score({})
     assert math.isnan(value)
     assert n == 0
 
 
 def test_what_cannot_be_asked_is_nan_beside_what_is_zero() -> None:
-    found = {metric.name: metric.of({IDK: 4}) for metric in metrics()}
+    found = {metric.name: metric.score({IDK: 4}) for metric in metrics()}
     assert found["granola_accuracy"] == (0.0, 4)
     assert math.isnan(found["selective_accuracy"][0])
     assert found["selective_accuracy"][1] == 0
@@ -106,7 +106,7 @@ ITEMS = st.lists(OUTCOMES, min_size=1, max_size=30)
 @given(ITEMS, st.floats(0, 3))
 def test_scores_stay_in_their_range(items: list[Outcome], lambda_: float) -> None:
     for metric in metrics(lambda_):
-        value, n = metric.of(Counter(items))
+        value, n = metric.score(Counter(items))
         low, high = metric.definition.range
         assert n == 0 or low - 1e-12 <= value <= high + 1e-12
 
@@ -115,7 +115,7 @@ def test_scores_stay_in_their_range(items: list[Outcome], lambda_: float) -> Non
 def test_the_gap_is_the_difference_of_what_is_answered_and_the_selective_scores_are_no_lower(
     items: list[Outcome],
 ) -> None:
-    found = {metric.name: metric.of(Counter(items))[0] for metric in metrics()}
+    found = {metric.name: metric.score(Counter(items))[0] for metric in metrics()}
     gap = found["selective_accuracy"] - found["selective_standard_accuracy"]
     assert found["knowledge_evaluation_gap"] == pytest.approx(gap, nan_ok=True)
     assert found["coverage"] + found["abstention_rate"] == pytest.approx(1)
@@ -124,7 +124,7 @@ def test_the_gap_is_the_difference_of_what_is_answered_and_the_selective_scores_
 
 @given(ITEMS)
 def test_what_an_answer_tells_is_its_share_of_right_ones_times_what_they_tell(items: list[Outcome]) -> None:
-    found = {metric.name: metric.of(Counter(items))[0] for metric in metrics()}
+    found = {metric.name: metric.score(Counter(items))[0] for metric in metrics()}
     if found["granola_accuracy"]:
         told = found["granola_accuracy"] * found["informativeness_matched"]
         assert found["informativeness"] == pytest.approx(told)
@@ -138,8 +138,8 @@ def test_a_coarser_match_never_raises_a_score_of_the_finest(items: list[Outcome]
     if items[at].level is None:
         return
     coarser = [*items[:at], level((items[at].level or 1) + 1), *items[at + 1 :]]
-    before = {metric.name: metric.of(Counter(items))[0] for metric in metrics()}
-    after = {metric.name: metric.of(Counter(coarser))[0] for metric in metrics()}
+    before = {metric.name: metric.score(Counter(items))[0] for metric in metrics()}
+    after = {metric.name: metric.score(Counter(coarser))[0] for metric in metrics()}
     assert after["granola_accuracy"] == before["granola_accuracy"]
     for name in ("standard_accuracy", "informativeness", "informativeness_matched"):
         assert after[name] <= before[name]
@@ -148,18 +148,18 @@ def test_a_coarser_match_never_raises_a_score_of_the_finest(items: list[Outcome]
 def test_zero_bits_are_no_missing_bits() -> None:
     found = {m.name: m for m in metrics()}
     told_nothing = Outcome(level=2, bits=0.0, share=0.0)
-    assert found["informativeness_bits"].of({told_nothing: 2, FULL: 2}) == (0.5, 4)
-    assert found["informativeness_bits"].of({level(2): 2, FULL: 2}) == (1.0, 2)
-    nothing_known = found["informativeness_bits"].of({level(2): 2, WRONG: 1})
+    assert found["informativeness_bits"].score({told_nothing: 2, FULL: 2}) == (0.5, 4)
+    assert found["informativeness_bits"].score({level(2): 2, FULL: 2}) == (1.0, 2)
+    nothing_known = found["informativeness_bits"].score({level(2): 2, WRONG: 1})
     assert math.isnan(nothing_known[0])
     assert nothing_known[1] == 0
-    assert found["informativeness_bits"].of({MISSED: 2, IDK: 5}) == (0.0, 2)
-    assert found["informativeness_bits_matched"].of({told_nothing: 2, FULL: 2, MISSED: 4}) == (0.5, 4)
+    assert found["informativeness_bits"].score({MISSED: 2, IDK: 5}) == (0.0, 2)
+    assert found["informativeness_bits_matched"].score({told_nothing: 2, FULL: 2, MISSED: 4}) == (0.5, 4)
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=6), st.integers(0, 1 << 30))
 def test_a_resample_has_as_many_items_and_only_kinds_that_occur(counts: list[int], seed: int) -> None:
-    drawn = draw_counts(counts, sum(counts), generator(seed), resamples=10)
+    drawn = draw_counts(counts, sum(counts), random_stream(seed), resamples=10)
     assert drawn.shape == (10, len(counts))
     assert (drawn.sum(axis=1) == sum(counts)).all()
     assert (drawn[:, [count == 0 for count in counts]] == 0).all()
@@ -167,7 +167,7 @@ def test_a_resample_has_as_many_items_and_only_kinds_that_occur(counts: list[int
 
 def test_resampling_is_the_same_for_the_same_seed_only() -> None:
     def draw(seed: int) -> list[list[int]]:
-        return draw_counts([30, 20, 50], 100, generator(seed), resamples=20).tolist()  # type: ignore[no-any-return]
+        return draw_counts([30, 20, 50], 100, random_stream(seed), resamples=20).tolist()  # type: ignore[no-any-return]
 
     assert draw(1) == draw(1)
     assert draw(1) != draw(2)

@@ -100,7 +100,7 @@ def test_fields_that_are_named(tmp_path: Path) -> None:
     ids = QuestionIds.of(tiered())
     joined = read_predictions(path, by_question=ids, shape=prediction_shape(prediction="out.text", question="asked"))
     assert {id: one.text for id, one in joined.predictions.items()} == SAID
-    with pytest.raises(PredictionError, match="nothing stands under output"):
+    with pytest.raises(PredictionError, match="no value under output"):
         read_predictions(path, shape=prediction_shape(prediction="output"))
     with pytest.raises(PredictionError, match=", ".join(PREDICTION_PRESETS)):
         prediction_shape("lm-evaluation")

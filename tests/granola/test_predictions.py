@@ -65,7 +65,7 @@ def test_an_empty_text_is_a_prediction_and_null_is_none(tmp_path: Path) -> None:
         (line(id="b"), "no prediction: expected a text under 'prediction'; the row has id"),
         (line(id="b", prediction=["x"]), r"prediction \['x'\] is no prediction"),
         (line(id="b", prediction="x", samples="y"), "samples"),
-        (line(id="a", prediction="again"), r"stands already at .*said.jsonl:1"),
+        (line(id="a", prediction="again"), r"was used already at .*said.jsonl:1"),
     ],
 )
 def test_a_bad_line_is_rejected_with_its_place_and_reading_goes_on(tmp_path: Path, bad: str, reason: str) -> None:

@@ -148,7 +148,7 @@ def test_rejected_lines_are_told_counted_and_status_1(run, tmp_path: Path) -> No
     ran = run("score", TIERS, damaged, "--out", out, "--json")
     assert ran.status == 1
     assert "damaged.jsonl:2: not JSON" in ran.err
-    assert "stands already at" in ran.err
+    assert "was used already at" in ran.err
     assert "2 rows rejected" in ran.err
     data = json.loads(ran.out)
     assert (data["n"], data["unscored"], data["counts"]["predictions_rejected"]) == (5, 1, 2)

@@ -18,7 +18,7 @@ from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
 from granola.scoring.metrics import names_of
 from granola.scoring.predictions import Prediction, PredictionFile
-from granola.scoring.scores import ScoreReport, ScoreSettings, level_bits, score
+from granola.scoring.scores import ScoreReport, ScoreSettings, bits_and_share_of_level, score
 from granola.scoring.tiered_file import PackedRows, TieredFile
 
 
@@ -113,7 +113,7 @@ def weighed(id_: str, *levels: tuple[float | None, ...], relation: str | None = 
 def test_bits_told_at_a_level(
     levels: tuple[tuple[float | None, ...], ...], number: int | None, expected: tuple[float | None, float | None]
 ) -> None:
-    assert level_bits(weighed("a", *levels).levels, number) == expected
+    assert bits_and_share_of_level(weighed("a", *levels).levels, number) == expected
 
 
 def test_bits_given_the_question_count_where_every_level_has_them() -> None:
@@ -124,11 +124,11 @@ def test_bits_given_the_question_count_where_every_level_has_them() -> None:
             Level(tiers=(replace(level.tiers[0], bits_asked=own),)) for level, own in zip(levels, bits, strict=True)
         )
 
-    assert level_bits(asked(6.0, 3.0, 0.0), 2) == (3.0, 0.5)
-    assert level_bits(asked(6.0, 3.0, 0.0), 3) == (0.0, 0.0)
-    assert level_bits(asked(6.0, None, 0.0), 2) == (8.0, 0.5)  # one level lacks them
+    assert bits_and_share_of_level(asked(6.0, 3.0, 0.0), 2) == (3.0, 0.5)
+    assert bits_and_share_of_level(asked(6.0, 3.0, 0.0), 3) == (0.0, 0.0)
+    assert bits_and_share_of_level(asked(6.0, None, 0.0), 2) == (8.0, 0.5)  # one level lacks them
     packed = PackedRows([replace(weighed("a", (16.0,)), levels=asked(6.0, 3.0, 0.0))])
-    assert level_bits(packed[0].levels, 2) == (3.0, 0.5)
+    assert bits_and_share_of_level(packed[0].levels, 2) == (3.0, 0.5)
 
 
 def test_bits_given_the_question_are_in_the_signature() -> None:
