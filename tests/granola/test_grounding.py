@@ -172,7 +172,7 @@ def test_a_report_by_hand() -> None:
 def test_citation_scores_by_hand() -> None:
     """Cited {1, 2} of {1}; {3} of {3, 4}; nothing of {5}: P 1/2 and 1, R 1, 1/2 and 0."""
     counts = [CitationCounts.of(["1", "2"], ["1"]), CitationCounts.of(["3"], ["3", "4"]), CitationCounts.of([], ["5"])]
-    assert CitationCounts.of(["1"], ["1"], strange=2) == CitationCounts(1, 3, 1)
+    assert CitationCounts.of(["1"], ["1"], unknown=2) == CitationCounts(1, 3, 1)
     found = {name: one.value for name, one in citation_scores(counts, resamples=20).items()}
     assert found["mean_precision"] == pytest.approx(3 / 4)
     assert found["mean_recall"] == pytest.approx((1 + 1 / 2 + 0) / 3)

@@ -285,16 +285,16 @@ class _Vectors:
 def test_evidence_by_words_by_vectors_and_of_the_item() -> None:
     passages = ["The Danube flows through Ulm.", "Bread is baked.", "Ulm is a city in Germany."]
     words = WordIndex(passages)
-    first, none = words.pieces(["Which city is Ulm?", "zzz"], 5)
+    first, none = words.find_pieces(["Which city is Ulm?", "zzz"], 5)
     assert first[0] == "Ulm is a city in Germany."
     assert len(first) == 2
     assert none == []
     near = VectorIndex(["aab", "bbb"], _Vectors())
-    assert near.pieces(["a", "b"], 1) == [["aab"], ["bbb"]]
+    assert near.find_pieces(["a", "b"], 1) == [["aab"], ["bbb"]]
     own = ItemPieces(reference=True)
-    assert own.pieces(item(reference="r"), ["s"], 2) == [["r", "e1"]]
+    assert own.find_pieces(item(reference="r"), ["s"], 2) == [["r", "e1"]]
     joined = ItemPieces(sources=(near,))
-    assert joined.pieces(item(), ["a"], 9) == [["e1", "e2", "aab", "bbb"]]
+    assert joined.find_pieces(item(), ["a"], 9) == [["e1", "e2", "aab", "bbb"]]
 
 
 def test_scores_depend_on_neither_order_nor_company() -> None:

@@ -67,7 +67,7 @@ class CategoryShares(StrEnum):
     ALL = "all"
 
 
-_Ready = tuple[SourcedQuery, Extension, Grounding]  # a query, possibly extended, with its answers
+_GroundedQuery = tuple[SourcedQuery, Extension, Grounding]  # a query, possibly extended, with its answers
 
 
 class SampleMaker:
@@ -104,9 +104,9 @@ class SampleMaker:
             for one in ready if self._extender is None else self._extend_each(ready, self._extender):
                 yield from self._samples_of(*one)
 
-    def _extend_each(self, ready: Sequence[_Ready], extender: QueryExtender) -> list[_Ready]:
+    def _extend_each(self, ready: Sequence[_GroundedQuery], extender: QueryExtender) -> list[_GroundedQuery]:
         """Extend the queries; those that changed are grounded again."""
-        found: dict[str, _Ready] = {}
+        found: dict[str, _GroundedQuery] = {}
         changed = []
         for sourced, extension, grounding in ready:
             option, query = extender.extend(grounding, self._random_for(sourced, "extend"))
@@ -122,11 +122,11 @@ class SampleMaker:
     def _random_for(self, sourced: SourcedQuery, purpose: str) -> random.Random:
         return random.Random(f"{self._seed} {purpose} {sourced.id}")
 
-    def _ground_each(self, asked: Sequence[tuple[SourcedQuery, Extension, LogicalQuery]]) -> list[_Ready]:
+    def _ground_each(self, queries: Sequence[tuple[SourcedQuery, Extension, LogicalQuery]]) -> list[_GroundedQuery]:
         """Ground queries; keep those with named answers, and not too many of them."""
         ready = []
-        groundings = ground_all((query for *_, query in asked), self._facts)
-        for (sourced, extension, _), (_, grounding) in zip(asked, groundings, strict=True):
+        groundings = ground_all((query for *_, query in queries), self._facts)
+        for (sourced, extension, _), (_, grounding) in zip(queries, groundings, strict=True):
             if isinstance(grounding, GroundingError):
                 self.counts[f"{LEFT_OUT}it leads to too many entities"] += 1
             elif reason := self._reason_to_leave_out(sourced, grounding, extension):
@@ -210,7 +210,7 @@ class SampleMaker:
         """The sample without category and citations. Raises NoSampleError."""
         query, words = grounding.query, self._words
         # Templates of questions expect proper names.
-        if sourced.question is None and any(words.name(start)[:1].islower() for start in query.named_entities):
+        if sourced.question is None and any(words.english_label(start)[:1].islower() for start in query.named_entities):
             raise NoSampleError("a common noun in the place of a name")
         for branch in query.branches:
             kinds = self._facts.targets(branch.start, Hop(property=CLASS)) if len(branch.hops) == 1 else ()
@@ -220,10 +220,10 @@ class SampleMaker:
         facts = unique_facts(branch_facts(grounding))
         nodes = list(dict.fromkeys(node for fact in facts for node in (fact.subject, fact.object)))
         # Citations would be ambiguous.
-        if len({(display_names.get(node) or words.name(node)).casefold() for node in nodes}) < len(nodes):
+        if len({(display_names.get(node) or words.english_label(node)).casefold() for node in nodes}) < len(nodes):
             raise NoSampleError("two entities of a sample have one name")
         asked = sourced.question and words.extend_question(sourced.question, sourced.query, query)
-        question, answers = asked or words.question(query), tuple(map(words.name, grounding.answers))
+        question, answers = asked or words.question(query), tuple(map(words.english_label, grounding.answers))
         # Such a question can be answered without evidence.
         if any(states_name(question, answer) for answer in answers):
             raise NoSampleError("the question names the answer")

@@ -405,10 +405,10 @@ class DecomposedEvaluator(PromptedEvaluator):
         shots = ((slots_of(one), "\n".join(fact.text for fact in one.subgraph)) for one in split)
         return self.build_request(f"{sample.id} split", SPLIT, slots_of(sample), shots)
 
-    def _label_request(self, asked: SampleFact) -> Request:
+    def _label_request(self, fact: SampleFact) -> Request:
         known = [(one, example) for one in self.examples if (example := _fact_example(one)) is not None]
-        shots = ((_fact_slots((one, fact)), NAMES[self.kind][label]) for one, (fact, label) in known)
-        return self.build_request(f"{asked[0].id} fact", FACT, _fact_slots(asked), shots)
+        shots = ((_fact_slots((one, text)), NAMES[self.kind][label]) for one, (text, label) in known)
+        return self.build_request(f"{fact[0].id} fact", FACT, _fact_slots(fact), shots)
 
     def _read_fact_label(self, fact: SampleFact, reply: str) -> Category:
         # A single fact is atomic: the prompt offers three labels.

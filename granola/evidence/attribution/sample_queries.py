@@ -45,7 +45,7 @@ from kg.graph.logical_query import Branch, Fact, FactList, Grounding, Hop, Logic
 from kg.graph.query_mining import MinedQueries, MiningSettings, english_label, namesakes
 from kg.graph.sparql_shapes import query_of_sparql
 
-Groups = tuple[tuple[Fact, ...], ...]  # for each branch, the facts that its citations state
+FactsByBranch = tuple[tuple[Fact, ...], ...]  # for each branch, the facts that its citations state
 _CANDIDATES = 2_000  # entities of a class that are read: large classes have millions
 _DRAWN = 24  # candidates drawn from those of _CANDIDATES: each one costs reads of the store
 _DEPTH = 4  # steps upwards to containers and superclasses
@@ -58,7 +58,7 @@ _END_ALONE = 0.55  # share of paths with one answer that are reduced to their la
 _PERIOD = 40  # years; dates this close count as contemporary
 
 
-def branch_facts(grounding: Grounding) -> Groups:
+def branch_facts(grounding: Grounding) -> FactsByBranch:
     """The facts of the subgraph for all answers, by branch, without repeats."""
     return tuple(
         tuple(dict.fromkeys(fact for answer in grounding.answers for fact in grounding.ways[answer][at]))
@@ -77,7 +77,7 @@ class EvidenceEditor:
         self._upward = [Hop(property=prop) for prop in sorted(upward)]
         self._smallest: dict[tuple[str, ...], list[str]] = {}  # by classes: members of the smallest that has several
 
-    def edit(self, category: Category, grounding: Grounding, drawing: random.Random) -> Groups:
+    def edit(self, category: Category, grounding: Grounding, drawing: random.Random) -> FactsByBranch:
         """The facts for citations of a category. Raises NoSampleError."""
         groups = branch_facts(grounding)
         if category is Category.SUPPORTIVE:
@@ -88,7 +88,7 @@ class EvidenceEditor:
             return self._contradicting_facts(grounding, groups, drawing)
         return self._irrelevant_evidence(grounding, drawing)
 
-    def _partial_facts(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
+    def _partial_facts(self, grounding: Grounding, groups: FactsByBranch, drawing: random.Random) -> FactsByBranch:
         """Remove one fact of a path, whose remainder still names the answer; remove one branch of a tree or union.
 
         Of a path with several answers, the last fact of one is removed. Otherwise the first fact is removed and, in
@@ -113,7 +113,9 @@ class EvidenceEditor:
         gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
         return tuple(tuple(fact for fact in group if fact not in gone) for group in groups)
 
-    def _contradicting_facts(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
+    def _contradicting_facts(
+        self, grounding: Grounding, groups: FactsByBranch, drawing: random.Random
+    ) -> FactsByBranch:
         """Replace each answer by another entity; in a union only one answer."""
         lasts = [branch.hops[-1] for branch in grounding.query.branches]
         single = (hop for hop in lasts if hop.forward and hop.qualifier is None)
@@ -200,19 +202,21 @@ class EvidenceEditor:
             return []
         return [*entity.labels.values(), *(alias for aliases in entity.aliases.values() for alias in aliases)]
 
-    def _irrelevant_evidence(self, grounding: Grounding, drawing: random.Random) -> Groups:
+    def _irrelevant_evidence(self, grounding: Grounding, drawing: random.Random) -> FactsByBranch:
         """Facts about each subject, as many as in the query, by relations unrelated to those of the query."""
         excluded = set(grounding.entities)
         if grounding.query.shape is Shape.TREE:
             # A tree has one answer for all subjects; its irrelevant evidence must have the same form.
-            return self._irrelevant_paths_that_meet(grounding, excluded, drawing)
+            return self._irrelevant_paths_meeting(grounding, excluded, drawing)
         groups = []
         for branch in grounding.query.branches:
             groups.append(self._irrelevant_chain(branch.start, len(branch.hops), excluded, grounding, drawing))
             excluded.update(fact.object for fact in groups[-1])
         return tuple(groups)
 
-    def _irrelevant_paths_that_meet(self, grounding: Grounding, excluded: Set[str], drawing: random.Random) -> Groups:
+    def _irrelevant_paths_meeting(
+        self, grounding: Grounding, excluded: Set[str], drawing: random.Random
+    ) -> FactsByBranch:
         """Irrelevant paths from all subjects that end in one shared entity, as the paths of the query do."""
         branches = grounding.query.branches
         for _ in range(3):
@@ -271,12 +275,12 @@ def _replace_ends(fact: Fact, replacements: Mapping[str, str]) -> Fact:
     return Fact(next(ends), fact.property, next(ends), fact.qualifier)
 
 
-def unique_facts(groups: Groups | Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
+def unique_facts(groups: FactsByBranch | Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
     """All facts of the branches, without repeats."""
     return tuple(dict.fromkeys(fact for group in groups for fact in group))
 
 
-def reason_unproven(category: Category, truth: Grounding, evidence: Groups, facts: StoreFacts) -> str | None:
+def reason_unproven(category: Category, truth: Grounding, evidence: FactsByBranch, facts: StoreFacts) -> str | None:
     """Return why a category is not proved for some evidence; None where it is.
 
     `truth`: the grounding of the query in the whole graph. Supportive: the evidence yields exactly the answers, and

@@ -161,7 +161,7 @@ class FactWording:
     def __init__(self, facts: StoreFacts) -> None:
         self._facts = facts
 
-    def name(self, entity_id: str) -> str:
+    def english_label(self, entity_id: str) -> str:
         """The English label. Raises NoSampleError where there is none."""
         name = english_label(self._facts.entity(entity_id))
         if name is None:
@@ -170,7 +170,7 @@ class FactWording:
 
     def _name_in_sentence(self, entity_id: str, display_names: Mapping[str, str] = NO_NAMES) -> str:
         """The name of an entity within a sentence, with its article: "the Soviet Union"."""
-        name = display_names.get(entity_id) or self.name(entity_id)
+        name = display_names.get(entity_id) or self.english_label(entity_id)
         if not _WITH_ARTICLE.match(name) or self._has_relation(entity_id, _OF_WORKS):
             return name
         return f"the {name}"
@@ -181,11 +181,11 @@ class FactWording:
         Raises NoSampleError where descriptions are missing or equal.
         """
         ids = [branch.start for branch in query.branches]
-        if query.shape is not Shape.UNION or len(set(map(self.name, ids))) > 1:
+        if query.shape is not Shape.UNION or len(set(map(self.english_label, ids))) > 1:
             return NO_NAMES
         entities = {entity_id: self._facts.entity(entity_id) for entity_id in ids}
-        told = {one: entity.descriptions.get("en") for one, entity in entities.items() if entity is not None}
-        display_names = {one: f"{self.name(one)} ({description})" for one, description in told.items() if description}
+        descriptions = {one: entity.descriptions.get("en") for one, entity in entities.items() if entity is not None}
+        display_names = {one: f"{self.english_label(one)} ({text})" for one, text in descriptions.items() if text}
         if len({name.casefold() for name in display_names.values()}) < len(ids):
             raise NoSampleError("namesakes without distinct descriptions")
         return display_names
@@ -193,13 +193,13 @@ class FactWording:
     def with_sentence(self, fact: Fact, display_names: Mapping[str, str]) -> CitedFact:
         """The fact with names and a sentence."""
         ends = (fact.subject, fact.object)
-        subject, target = (display_names.get(one) or self.name(one) for one in ends)
-        label = self.name(fact.relation)
+        subject, target = (display_names.get(one) or self.english_label(one) for one in ends)
+        label = self.english_label(fact.relation)
         said = [self._name_in_sentence(one, display_names) for one in ends]
         if fact.qualifier is None:
             text = sentence_of(fact.property, said[0], label, said[1])
         else:
-            text = f"Of {said[0]}, for {self.name(fact.property)}, {label} is {said[1]}."
+            text = f"Of {said[0]}, for {self.english_label(fact.property)}, {label} is {said[1]}."
         return CitedFact(
             subject=fact.subject, property=fact.property, qualifier=fact.qualifier, object=fact.object,
             names=(subject, label, target), text=_capitalised(text),
@@ -238,7 +238,7 @@ class FactWording:
             return asked
         gone = [branch.start for branch in before.branches if branch not in query.branches]
         if gone:
-            name = self.name(gone[0])
+            name = self.english_label(gone[0])
             at = asked.casefold().find(name.casefold())
             told = self._noun_phrase(added[0].hops[0], self._name_in_sentence(added[0].start))
             return _capitalised(f"{asked[:at]}{told}{asked[at + len(name) :]}") if at >= 0 else None
@@ -260,7 +260,7 @@ class FactWording:
             before = self._subject_phrase(branch, display_names)
             hop = branch.hops[-1]
             subject, target = (before, names) if hop.forward else (names, before)
-            said = sentence_of(hop.property, subject, self.name(hop.property), target)
+            said = sentence_of(hop.property, subject, self.english_label(hop.property), target)
             if hop.qualifier is not None:
                 said = f"{names} is {self._noun_phrase(hop, before)}."
             if not any(one.endswith(".") and said.endswith(one) for one in (before, names)):  # "Monsters, Inc."
@@ -303,9 +303,9 @@ class FactWording:
     def _noun_phrase(self, hop: Hop, before: str) -> str:
         """A noun phrase for the target of a hop."""
         words = wording_templates(hop.property)
-        label = self.name(hop.property)
+        label = self.english_label(hop.property)
         if hop.qualifier is not None:
-            return f"the {self.name(hop.qualifier)} of {before} for {label}"
+            return f"the {self.english_label(hop.qualifier)} of {before} for {label}"
         template, predicate = words.get("noun" if hop.forward else "against"), _predicate_or_empty(label)
         if template:
             return str(template.format(subject=before, object=before))

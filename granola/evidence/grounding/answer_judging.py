@@ -311,7 +311,7 @@ class AnswerJudge:
         deflection: tuple[str | None, str],
     ) -> GroundingItem:
         sample, is_empty = one.sample, not one.shown.strip()
-        cited, strange = cited_passages(one.answer, one.ids)
+        cited, unknown = cited_passages(one.answer, one.ids)
         labelled = [reading for reading in Relevance if sample.relevant_share(reading) is not None]
         lacking = {"eligibility": eligible[1], "deflection": deflection[1]}
         # Readings without labels have no relevant passages, so their verdicts are left out.
@@ -334,7 +334,7 @@ class AnswerJudge:
                 for at, text in enumerate(one.sentences)
             ),
             deflects=deflects,
-            citations=None if sample.cited is None else CitationCounts.of(cited, sample.cited, strange=len(strange)),
+            citations=None if sample.cited is None else CitationCounts.of(cited, sample.cited, unknown=len(unknown)),
             readings=tuple(labelled),
             tags=_sample_tags(sample),
             unjudged={name: why for name, why in lacking.items() if why},

@@ -58,10 +58,10 @@ class CitationCounts(NamedTuple):
     wanted: Whole
 
     @classmethod
-    def of(cls, cited: Iterable[str], wanted: Iterable[str], *, strange: int = 0) -> CitationCounts:
-        """The counts of an answer; `strange` is the number of citations of no passage, which count as wrong."""
+    def of(cls, cited: Iterable[str], wanted: Iterable[str], *, unknown: int = 0) -> CitationCounts:
+        """The counts of an answer; `unknown` is the number of citations of no passage: they count as wrong."""
         given, right = set(cited), set(wanted)
-        return cls(right=len(given & right), cited=len(given) + strange, wanted=len(right))
+        return cls(right=len(given & right), cited=len(given) + unknown, wanted=len(right))
 
 
 class AnsweredSentence(BaseModel, frozen=True):

@@ -174,7 +174,7 @@ class WordIndex:
         logging.getLogger("bm25s").setLevel(logging.ERROR)
         self._index.index(self._words.tokenize(texts, show_progress=False), show_progress=False)
 
-    def pieces(self, sentences: Sequence[str], most: int) -> list[list[str]]:
+    def find_pieces(self, sentences: Sequence[str], most: int) -> list[list[str]]:
         """For each sentence up to `most` passages, best first, that share a word with it."""
         pieces: list[list[str]] = [[] for _ in sentences]
         asked = self._words.tokenize(list(sentences), update_vocab=False, show_progress=False) if sentences else []
@@ -201,7 +201,7 @@ class VectorIndex:
         self.identity: Mapping[str, Any] = identity
         self._vectors = np.array(model.scores([EmbeddedText(text) for text in texts]), dtype=np.float32)
 
-    def pieces(self, sentences: Sequence[str], most: int) -> list[list[str]]:
+    def find_pieces(self, sentences: Sequence[str], most: int) -> list[list[str]]:
         """For each sentence the `most` nearest passages, nearest first; no distance is too great."""
         import numpy as np
 
@@ -229,10 +229,10 @@ class ItemPieces:
         own = {"kind": "own", "reference": self.reference}
         return own if not self.sources else own | {"sources": [dict(one.identity) for one in self.sources]}
 
-    def pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
+    def find_pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
         """For each sentence up to `most` pieces, each once, in the order of the class."""
         references = [item.reference] if self.reference and item.reference.strip() else []
-        found = [source.pieces(sentences, most) for source in self.sources]
+        found = [source.find_pieces(sentences, most) for source in self.sources]
         return [
             list(dict.fromkeys([*references, *item.evidence, *(piece for own in found for piece in own[at])]))[:most]
             for at in range(len(sentences))

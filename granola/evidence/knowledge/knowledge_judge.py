@@ -246,18 +246,18 @@ class KnowledgeJudge:
             )
             for one in items
         ]  # fmt: skip
-        self._run_scoring(work, "entailment", self._factuality)
-        self._run_scoring(work, "relevance", self._relevance)
-        self._run_scoring(work, "causal", self._sentence_coherence)
-        self._run_scoring(work, "coherence", self._paragraph_coherence)
-        self._run_scoring(work, "causal", self._informativeness)
-        self._run_scoring(work, "reader", self._helpfulness)
+        self._run_scoring(work, "entailment", self._score_factuality)
+        self._run_scoring(work, "relevance", self._score_relevance)
+        self._run_scoring(work, "causal", self._score_sentence_coherence)
+        self._run_scoring(work, "coherence", self._score_paragraph_coherence)
+        self._run_scoring(work, "causal", self._score_informativeness)
+        self._run_scoring(work, "reader", self._score_helpfulness)
         if self.answered:
-            self._run_scoring(work, "entailment", self._validity)
+            self._run_scoring(work, "entailment", self._score_validity)
         if self.settings.baselines:
             for task in work:
                 self._add_word_baselines(task)
-            self._run_scoring(work, "entailment", self._entailment_baselines)
+            self._run_scoring(work, "entailment", self._score_entailment_baselines)
         return work
 
     def _run_scoring(
@@ -277,8 +277,8 @@ class KnowledgeJudge:
             with suppress(StopIteration):
                 scoring.send([next(found) for _ in own])
 
-    def _factuality(self, task: ScoredKnowledge) -> Scoring:
-        pieces = self.evidence.pieces(task.item, task.sentences, self.settings.pieces)
+    def _score_factuality(self, task: ScoredKnowledge) -> Scoring:
+        pieces = self.evidence.find_pieces(task.item, task.sentences, self.settings.pieces)
         # The premise is the piece, the hypothesis the sentence.
         found = yield [TextPair(piece, text) for text, own in zip(task.sentences, pieces, strict=True) for piece in own]
         vectors = iter(found)
@@ -291,30 +291,30 @@ class KnowledgeJudge:
         shares = astuple(whole)
         task.label = LABELS[shares.index(max(shares))]
 
-    def _relevance(self, task: ScoredKnowledge) -> Scoring:
+    def _score_relevance(self, task: ScoredKnowledge) -> Scoring:
         # An empty text is not shown to the model: it is irrelevant.
         text = task.item.knowledge
         task.set_score("relevance", (yield [QueryPassage(task.item.query, text)] if text.strip() else []))
 
-    def _sentence_coherence(self, task: ScoredKnowledge) -> Scoring:
+    def _score_sentence_coherence(self, task: ScoredKnowledge) -> Scoring:
         found = yield [Continuation("", text) for text in task.sentences]
         if any(math.isnan(each.mean_logprob) for each in found):
             task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
         task.scores["coherence_sentence"] = sentence_coherence(found, perplexity_cut=self.settings.perplexity_cut)
 
-    def _paragraph_coherence(self, task: ScoredKnowledge) -> Scoring:
+    def _score_paragraph_coherence(self, task: ScoredKnowledge) -> Scoring:
         task.set_score("coherence_paragraph", (yield [task.sentences] if task.sentences else []))
         if (of_sentences := task.scores.get("coherence_sentence")) is not None:
             task.scores["coherence_greater"] = max(of_sentences, task.scores["coherence_paragraph"] or 0.0)
 
-    def _informativeness(self, task: ScoredKnowledge) -> Scoring:
+    def _score_informativeness(self, task: ScoredKnowledge) -> Scoring:
         """1 - exp(mean log-probability given the query) (equation 5), in [0, 1]."""
         before = self._text_before(GIVEN_QUERY.name, task.item, "", lambda one: one.right_knowledge)
         # The space belongs to the first token of the continuation.
         found = yield [Continuation(before, f" {task.item.knowledge}")] if task.sentences else []
         task.set_score("informativeness", [1.0 - one.geometric_mean for one in found])
 
-    def _helpfulness(self, task: ScoredKnowledge) -> Scoring:
+    def _score_helpfulness(self, task: ScoredKnowledge) -> Scoring:
         item = task.item
         if not item.gold:
             yield []
@@ -342,13 +342,13 @@ class KnowledgeJudge:
         examples = [(one, target(one)) for one in self.examples if one.id != item.id and target(one).strip()]
         return prompt_as_text(self.prompts[name], item, text, examples)
 
-    def _validity(self, task: ScoredKnowledge) -> Scoring:
+    def _score_validity(self, task: ScoredKnowledge) -> Scoring:
         """Question and gold answer entail question and answer (equation 7), or evidence entails the answer (8)."""
         item, pairs = task.item, list[TextPair]()
         if item.answer.strip() and self.settings.validity is AnswerForm.SPAN:
             pairs = [TextPair(f"{item.query} {gold}", f"{item.query} {item.answer}") for gold in item.gold]
         elif item.answer.strip():
-            (pieces,) = self.evidence.pieces(item, [item.answer], self.settings.pieces)
+            (pieces,) = self.evidence.find_pieces(item, [item.answer], self.settings.pieces)
             pairs = [TextPair(piece, item.answer) for piece in pieces]
         found = yield pairs
         if self.settings.validity is AnswerForm.SPAN and not item.gold:
@@ -369,7 +369,7 @@ class KnowledgeJudge:
             task.scores["answer_em"] = float(normalise(item.answer) in map(normalise, item.gold))
             task.scores["answer_f1"] = best_f1(item.answer, item.gold)
 
-    def _entailment_baselines(self, task: ScoredKnowledge) -> Scoring:
+    def _score_entailment_baselines(self, task: ScoredKnowledge) -> Scoring:
         reference, texts = task.item.reference, [task.item.knowledge, *task.sentences]
         if not reference.strip():
             yield []
