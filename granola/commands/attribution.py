@@ -145,7 +145,7 @@ class AttributionEvaluate(Command["VerdictsReport"]):
         from granola.evidence.verdict_rows import VerdictRows
 
         given = VerdictRows.of(rows, EstimateSettings(resamples=self.resamples, seed=self.seed))
-        report = given.report()
+        report = given.scores_by_system()
         four = [own for own in report.values() if "micro-F1" in own]
         points = [(own["micro-F1"].value, own[BY_PEOPLE].value) for own in four if BY_PEOPLE in own]
         # The tables of the paper are four-way.

@@ -84,7 +84,7 @@ class Audit(Command["TierAudit"]):
 
     def show(self, result: TierAudit) -> None:
         """Print the tables and the findings."""
-        verdicts = ", ".join(f"{name} {number:,}" for name, number in result.by_verdict.items())
+        verdicts = ", ".join(f"{name} {number:,}" for name, number in result.findings_by_verdict.items())
         show_lines(
             result.table(by_evidence=self.entailment),
             "",

@@ -254,7 +254,7 @@ class Verdicts(Command["VerdictsReport"]):
             gamma = knowledge_task.parse_coefficients(self.quality)
             chosen = knowledge_task.choose_texts(given.rows, self.best, gamma, given.settings)
         panels = given.panels(plan) if plan.x else []
-        report = given.report()
+        report = given.scores_by_system()
         known = {name for scores in report.values() for name in scores}
         for score in self.score:
             if score not in known and all(given.value(row, score) is None for row in given.rows):

@@ -86,7 +86,7 @@ class SheetsDraw(RowsCommand):
     def _read_items(self, rejected: list[RejectedRow]) -> Sequence[Row]:
         """The items; judged answers with their question, reference and passages."""
         from abstraction.files.rows import read_tiered
-        from granola.evidence.annotation_sheets import tier_items
+        from granola.evidence.annotation_sheets import tier_sheet_items
         from granola.evidence.attribution.attribution_task import read_samples
         from granola.evidence.attribution.sample_texts import coverage_sheet_items
         from granola.evidence.grounding.grounded_rows import read_grounded
@@ -95,7 +95,9 @@ class SheetsDraw(RowsCommand):
         first = next((one for one in read_records(self.items) if isinstance(one, Record)), None)
         # Both layouts of tiered rows: nested levels, and the columns of the dataset.
         if first is not None and {"levels", "granola_answer_1"} & first.data.keys():
-            return list(tier_items(read_tiered(self.items, on_reject=rejected.append), with_first=self.with_first))
+            return list(
+                tier_sheet_items(read_tiered(self.items, on_reject=rejected.append), with_first=self.with_first)
+            )
         task = task_of(first.data) if first is not None else None
         if task is None:
             samples = list(read_samples(self.items, on_reject=rejected.append))

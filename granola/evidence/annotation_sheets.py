@@ -241,7 +241,7 @@ COMPARABLE = (
 )
 
 
-def tier_items(rows: Iterable[TieredRow], *, with_first: bool = False) -> Iterator[dict[str, Any]]:
+def tier_sheet_items(rows: Iterable[TieredRow], *, with_first: bool = False) -> Iterator[dict[str, Any]]:
     """The tiers coarser than the answers, as items of a sheet; `with_first`: also the first answer of each row, as in
     the paper.
 

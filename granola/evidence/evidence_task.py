@@ -41,7 +41,7 @@ class JudgedQuestion:
     lacking: str = ""
 
     @property
-    def sides(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def labels_against_and_for(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The labels against an item, then those for it, each with the worst first: on a tie the earlier one wins."""
         worst_first = tuple(self.labels)[::-1]
         return (

@@ -269,7 +269,7 @@ class VerdictRows:
             groups.setdefault(line, []).append(row)
         return groups
 
-    def report(self) -> Report:
+    def scores_by_system(self) -> Report:
         """The task's scores by system."""
         return {name: self.task.scores(own, self.settings) for name, own in self.rows_by_system().items()}
 
@@ -378,7 +378,7 @@ class VerdictRows:
 POOLED = "pooled by majority"  # prefix of the judge in pooled rows
 # By field: labels against an item, then labels for it, each with the worst first.
 LABELS: Mapping[str, Sequence[Sequence[Any]]] = {
-    **{question.field: question.sides for task in TASKS for question in task.questions},
+    **{question.field: question.labels_against_and_for for task in TASKS for question in task.questions},
     "deflects": ((False,), (True,)),
     "supported": ((False,), (True,)),
 }

@@ -83,7 +83,7 @@ def rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, Tier
     return row_of
 
 
-def matched_levels(scored: Sequence[tuple[str, ItemScore]]) -> dict[int, list[tuple[str, str]]]:
+def predictions_by_level(scored: Sequence[tuple[str, ItemScore]]) -> dict[int, list[tuple[str, str]]]:
     """By level, the systems whose predictions match it, each with its shortened prediction."""
     levels: dict[int, list[tuple[str, str]]] = {}
     for system, item in scored:
@@ -126,7 +126,7 @@ def question_views(
             "predictions": [
                 prediction_view(system, item, parts.get(system, {}).get(row.id, ())) for system, item in scored
             ],
-            "matched": matched_levels(scored),
+            "matched": predictions_by_level(scored),
             "fields": () if reports else list(_searchable_fields(row)),
         }
 
@@ -195,7 +195,7 @@ def _example_ladder(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -
         if item.status != "matched" and item.prediction
     ]
     gold = " / ".join(dict.fromkeys(rows[best].answers))
-    return {"row": rows[best], "gold": gold, "matched": matched_levels(scored), "elsewhere": elsewhere}
+    return {"row": rows[best], "gold": gold, "matched": predictions_by_level(scored), "elsewhere": elsewhere}
 
 
 def metrics_table(reports: Sequence[ScoreReport]) -> TextTable:

@@ -59,7 +59,7 @@ DRAWN_LEVELS = 6  # levels in the figure of weights
 _ByGroup = Sequence[Mapping[str, GroupScore]]
 
 
-def coarse_answers(
+def coarse_answers_table(
     rows: Sequence[TieredRow],
     reports: Sequence[ScoreReport],
     files: Sequence[PredictionFile],
@@ -186,7 +186,7 @@ class Study:
     def tables(self) -> list[Table]:
         """All tables with rows, in the order of the page."""
         figures = [figure.table() for figure in self.figures]
-        coarse = coarse_answers(self.rows, self.reports, self.files, self.coloured)
+        coarse = coarse_answers_table(self.rows, self.reports, self.files, self.coloured)
         tables = self._scores_table(), self._differences_table(), *figures, self._distribution_table(), coarse
         return [table for table in tables if table.rows]
 
@@ -354,13 +354,13 @@ def draw_tradeoff(study: Study, figure: Figure) -> bool:
     return True
 
 
-def _draw_marks(study: Study, figure: Figure, along: str) -> Axes:
-    """Axes with a mark for each system at the score `along` and its GRANOLA accuracy, with both intervals."""
+def _draw_marks(study: Study, figure: Figure, x_score: str) -> Axes:
+    """Axes with a mark for each system at the score `x_score` and its GRANOLA accuracy, with both intervals."""
     axes = figure.add_subplot()
-    axes.set_xlabel(_BOTH.get(along, along))
+    axes.set_xlabel(_BOTH.get(x_score, x_score))
     axes.set_ylabel(_BOTH["selective_accuracy"])
     for index, report in enumerate(study.reports):
-        x, y = report.overall.estimates[along], report.overall.estimates["selective_accuracy"]
+        x, y = report.overall.estimates[x_score], report.overall.estimates["selective_accuracy"]
         if math.isnan(x.value) or math.isnan(y.value):
             continue
         axes.hlines(y.value, x.interval.low, x.interval.high, color="#bbbbbb", linewidth=2, zorder=1)

@@ -14,7 +14,7 @@ from abstraction.files.rows import read_tiered
 from granola.commands import SheetsDraw, SheetsRead, Verdicts
 from granola.commands.messages import json_of
 from granola.errors import SheetError, UsageError
-from granola.evidence.annotation_sheets import draw_items, tier_items
+from granola.evidence.annotation_sheets import draw_items, tier_sheet_items
 from granola.evidence.attribution.attribution_task import ATTRIBUTION
 from granola.evidence.grounding.answer_judging import AnswerJudge
 from granola.evidence.grounding.grounded_rows import read_grounded
@@ -106,7 +106,7 @@ def test_tiers_are_judged_blind_and_become_error_rates(tmp_path: Path) -> None:
         "question_entity": {"text": "Barack Obama"}, "levels": [["Honolulu"], ["Hawaii", "Oahu"], ["the Pacific"]],
     }  # fmt: skip
     tiered = write(tmp_path / "tiers.jsonl", [to_tiered(row)])
-    assert len(list(tier_items(read_tiered(tiered)))) == 3
+    assert len(list(tier_sheet_items(read_tiered(tiered)))) == 3
     drawn = tmp_path / "drawn.jsonl"
     SheetsDraw(items=tiered, out=drawn, annotators=2, with_first=True).run()
     sheets = (tmp_path / "drawn.1.csv", tmp_path / "drawn.2.csv")

@@ -80,7 +80,9 @@ def test_question_and_statement_are_the_same_in_every_category(facts: StoreFacts
 
 def test_a_single_triple_is_never_partially_supported(facts: StoreFacts) -> None:
     assert Category.PARTIAL not in made(facts, "single")
-    assert editor(facts).edit(Category.PARTIAL, ground(SHAPES["single"], facts), random.Random(0)) == ((),)
+    assert editor(facts).evidence_for_category(Category.PARTIAL, ground(SHAPES["single"], facts), random.Random(0)) == (
+        (),
+    )
 
 
 def test_a_path_by_hand(facts: StoreFacts) -> None:
@@ -153,7 +155,7 @@ def test_what_is_false_is_false_at_every_rank(facts: StoreFacts) -> None:
     grounding = ground(query, facts)
     assert grounding.answers == ("Q21",)
     for seed in range(40):
-        edited = editor(facts).edit(Category.CONTRADICTORY, grounding, random.Random(seed))
+        edited = editor(facts).evidence_for_category(Category.CONTRADICTORY, grounding, random.Random(seed))
         assert unique_facts(edited)[0].object == "Q22"
 
 

@@ -26,10 +26,10 @@ from granola.evidence.knowledge.knowledge_judge import (
     KnowledgeJudge,
     RandomTexts,
     aggregate_vectors,
-    hallucinated_entities,
     helpfulness,
     most_entailed_vector,
     named_entities,
+    negated_hallucinated_share,
     sentence_coherence,
 )
 from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
@@ -271,8 +271,8 @@ def test_named_entities_and_baselines() -> None:
     assert named_entities(["The river Danube passes Ulm in 1944.", "It is New York City."]) == {
         "danube", "ulm", "1944", "new york city",
     }  # fmt: skip
-    assert hallucinated_entities(["He went from Ulm to New York."], "Ulm is a city") == -0.5
-    assert hallucinated_entities([], "Ulm") == 0.0
+    assert negated_hallucinated_share(["He went from Ulm to New York."], "Ulm is a city") == -0.5
+    assert negated_hallucinated_share([], "Ulm") == 0.0
 
 
 class _Vectors:

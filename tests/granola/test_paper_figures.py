@@ -9,7 +9,7 @@ from abstraction.files.records import Record
 from abstraction.files.rows import TieredRow
 from granola.matching import matcher, squad
 from granola.report.score_tables import Table
-from granola.report.study import coarse_answers
+from granola.report.study import coarse_answers_table
 from granola.scoring.predictions import Prediction, PredictionFile, predictions_of
 from granola.scoring.scores import ScoreReport, ScoreSettings, score
 
@@ -109,7 +109,7 @@ def test_table_9_is_laid_out_by_bleurt_with_both_token_f1() -> None:
         predictions[question] = Prediction(id=question, text=candidate, scores={"BLEURT": bleurt[number]})
     given = PredictionFile(name="greedy", predictions=predictions)
     report = score(rows, given, matcher("f1"), ScoreSettings(resamples=10), system="greedy")
-    made = coarse_answers(rows, [report], [given], "BLEURT")
+    made = coarse_answers_table(rows, [report], [given], "BLEURT")
     found = [dict(zip(made.head, row, strict=True)) for row in made.rows]
     assert [row["BLEURT"] for row in found] == bleurt  # ascending
     columns = ("question", "gold answer", "candidate", "matched tier", "F1, gold", "F1, tier")
@@ -131,7 +131,9 @@ def test_of_many_that_are_alike_table_9_shows_those_of_the_least_score() -> None
     said = {str(n): Prediction(id=str(n), text=COARSE, scores={"BLEURT": value}) for n, value in enumerate(bleurt)}
     said["29"] = Prediction(id="29", text=COARSE)  # without the score: behind all that have it
     given = PredictionFile(name="greedy", predictions=said)
-    made = coarse_answers(rows, [score(rows, given, matcher("f1"), ScoreSettings(resamples=10))], [given], "BLEURT")
+    made = coarse_answers_table(
+        rows, [score(rows, given, matcher("f1"), ScoreSettings(resamples=10))], [given], "BLEURT"
+    )
     assert [row[1] for row in made.rows] == [f"Where {n}?" for n in range(28, 20, -1)]
 
 
@@ -144,4 +146,4 @@ def examples_by(scores: dict[str, list[int]], named: str | None) -> Table:
         told = {name: values[number] for name, values in scores.items()}
         records.append(Record(source="x", data={"id": str(number), "prediction": candidate, **told}))
     given = predictions_of(records, "greedy")
-    return coarse_answers(rows, [score(rows, given, matcher("f1"), ScoreSettings(resamples=10))], [given], named)
+    return coarse_answers_table(rows, [score(rows, given, matcher("f1"), ScoreSettings(resamples=10))], [given], named)

@@ -12,7 +12,7 @@ from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow
 from granola.errors import MatcherError
 from granola.matching import matcher, matchers
-from granola.report.study import coarse_answers
+from granola.report.study import coarse_answers_table
 from granola.scoring.metrics import Standard, metrics, names_of
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, ScoreSettings, score
@@ -103,7 +103,7 @@ def test_several_processes_give_the_same_items(monkeypatch: pytest.MonkeyPatch) 
 def test_the_rows_of_table_9_follow() -> None:
     seen = {}
     for standard in ("gold", "aliases"):
-        made = coarse_answers(ROWS, [report(standard)], [GIVEN])  # type: ignore[arg-type]
+        made = coarse_answers_table(ROWS, [report(standard)], [GIVEN])  # type: ignore[arg-type]
         rows = [dict(zip(made.head, row, strict=True)) for row in made.rows]
         seen[standard] = {row["candidate"]: (row["matched tier"], row["F1, gold"], row["F1, tier"]) for row in rows}
     assert seen["aliases"] == {"Empire State": ("Empire State", 0.0, 1.0)}

@@ -166,10 +166,10 @@ def read_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iter
 
     Invalid and repeated rows go to `on_reject`; without it they raise.
     """
-    return without_rejected(read_each_once(read_records(path), _sample_of), on_reject)
+    return without_rejected(read_each_once(read_records(path), _parse_sample), on_reject)
 
 
-def _sample_of(record: Record) -> AttributionSample:
+def _parse_sample(record: Record) -> AttributionSample:
     data = record.data
     if (field := next((name for name in LABELS["sources"] if name in data), None)) is not None:
         labels = LABELS["sources"][field]

@@ -166,7 +166,7 @@ class SampleMaker:
         drawing = self._random_for(sourced, "category")
         for category in self._categories_to_try(shape, drawing, several=len(grounding.answers) > 1):
             try:
-                groups = self._editor.edit(category, grounding, drawing)
+                groups = self._editor.evidence_for_category(category, grounding, drawing)
                 if reason := reason_unproven(category, grounding, groups, self._facts):
                     raise NoSampleError(reason)
                 stated = tuple(self._words.with_sentence(fact, display_names) for fact in unique_facts(groups))

@@ -77,7 +77,7 @@ class EvidenceEditor:
         self._upward = [Hop(property=prop) for prop in sorted(upward)]
         self._smallest: dict[tuple[str, ...], list[str]] = {}  # by classes: members of the smallest that has several
 
-    def edit(self, category: Category, grounding: Grounding, drawing: random.Random) -> FactsByBranch:
+    def evidence_for_category(self, category: Category, grounding: Grounding, drawing: random.Random) -> FactsByBranch:
         """The facts for citations of a category. Raises NoSampleError."""
         groups = branch_facts(grounding)
         if category is Category.SUPPORTIVE:

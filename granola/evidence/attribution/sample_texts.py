@@ -226,17 +226,17 @@ class FactWording:
         told = _join_names([re.sub(r"\A(?:who|that) ", by, clause) for _, clause in clauses])
         return _tidy_punctuation(f"{asks} is the {head} {told}?")
 
-    def extend_question(self, question: str, before: LogicalQuery, query: LogicalQuery) -> str | None:
-        """Extend the question of a person for the query `before` to `query`; None where that is not possible.
+    def extend_question(self, question: str, old_query: LogicalQuery, new_query: LogicalQuery) -> str | None:
+        """Extend the question of a person for the query `old_query` to `new_query`; None where that is not possible.
 
         A relation that leads to a subject replaces its name by a noun phrase; a second path to the answer becomes a
         sentence of its own.
         """
         asked = _capitalised(question.strip().rstrip("?").strip() + "?")
-        added = [branch for branch in query.branches if branch not in before.branches]
+        added = [branch for branch in new_query.branches if branch not in old_query.branches]
         if not added:
             return asked
-        gone = [branch.start for branch in before.branches if branch not in query.branches]
+        gone = [branch.start for branch in old_query.branches if branch not in new_query.branches]
         if gone:
             name = self.english_label(gone[0])
             at = asked.casefold().find(name.casefold())
@@ -244,7 +244,7 @@ class FactWording:
             return _capitalised(f"{asked[:at]}{told}{asked[at + len(name) :]}") if at >= 0 else None
         head, clause = self._head_and_clause(added[0])
         # "It is also the thing that ..." is no natural sentence.
-        if query.shape is not Shape.TREE or head == "thing":
+        if new_query.shape is not Shape.TREE or head == "thing":
             return None
         if clause.startswith("who "):
             return f"{asked} The same person {clause.removeprefix('who ')}."

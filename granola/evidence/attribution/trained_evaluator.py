@@ -106,12 +106,12 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
     # A contradicted claim often differs from its evidence only in a name or a number.
     names, own = set(map(folded_words, foreign_names(statement, ()))), _numbers(statement)
     features = [
-        _share(words, there),
+        _share_contained(words, there),
         weights.total_weight(words & in_best) / whole,
         weights.total_weight(new & there) / (weights.total_weight(new) or 1.0),
-        _share(in_best, words),
-        _share(own, _numbers(evidence)),
-        _share(names, there | set(folded_words(evidence).split())),
+        _share_contained(in_best, words),
+        _share_contained(own, _numbers(evidence)),
+        _share_contained(names, there | set(folded_words(evidence).split())),
         max((weights.weight(word) for word in words - there), default=0.0),
         # A negation on one side only indicates a contradiction.
         float(_is_negated(statement) != _is_negated(best)),
@@ -147,7 +147,7 @@ def _is_negated(text: str) -> bool:
     return any(word in _NEGATING or word.endswith(("n't", "n’t")) for word in words)
 
 
-def _share(of: Collection[object], among: Collection[object]) -> float:
+def _share_contained(of: Collection[object], among: Collection[object]) -> float:
     """The share of the first that is in the second; 1 where the first is empty."""
     return sum(one in among for one in of) / len(of) if of else 1.0
 

@@ -46,7 +46,7 @@ class TierAudit:
         return sum(self.relations.values(), Counter[str]())
 
     @property
-    def by_verdict(self) -> dict[str, int]:
+    def findings_by_verdict(self) -> dict[str, int]:
         """The number of findings by verdict or flaw."""
         return dict(sorted(Counter(one["verdict"] for one in self.findings).items()))
 
@@ -60,7 +60,7 @@ class TierAudit:
             "snapshot": self.snapshot,
             "total": ordered(self.total),
             "relations": {name: ordered(counts) for name, counts in sorted(self.relations.items())},
-            "findings": self.by_verdict,
+            "findings": self.findings_by_verdict,
             "namesakes": self.namesakes,
         }
 

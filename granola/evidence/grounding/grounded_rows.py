@@ -229,13 +229,13 @@ def read_grounded(path: Path | str, *, on_reject: OnReject | None = None) -> Ite
 
     Bad and repeated rows go to `on_reject`; without it they raise.
     """
-    return without_rejected(read_each_once(read_records(path), _sample_of), on_reject)
+    return without_rejected(read_each_once(read_records(path), _parse_sample), on_reject)
 
 
-def _sample_of(record: Record) -> GroundedSample:
+def _parse_sample(record: Record) -> GroundedSample:
     """The question of a row; of a published one `deflection_signs` decides whether it expects a deflection."""
     if "grounding" not in record.data:
-        return _plain_sample(record)
+        return _parse_own_row(record)
     row = _GarageRow.of(record)
     n = len(row.grounding)
     for name in ("evidence_relevant", "evidence_correct", "evidence_cited"):
@@ -244,7 +244,7 @@ def _sample_of(record: Record) -> GroundedSample:
         if labels is not None and len(labels) != n:
             raise SampleError(f'"{name}" has {len(labels)} entries for {n} passages')
     steps = zip(row.grounding, row.evidence_relevant or [None] * n, row.evidence_correct or [None] * n, strict=True)
-    passages = _with_ids(
+    passages = _fill_missing_ids(
         passage.model_copy(
             update={"relevant": None if first is None else first in ("YES", "RELEVANT"), "label": second}
         )
@@ -265,9 +265,9 @@ def _sample_of(record: Record) -> GroundedSample:
     )  # fmt: skip
 
 
-def _plain_sample(record: Record) -> GroundedSample:
+def _parse_own_row(record: Record) -> GroundedSample:
     row = _PlainRow.of(record)
-    passages = _with_ids(row.passages)
+    passages = _fill_missing_ids(row.passages)
     known = {one.id for one in passages}
     if len(known) < len(passages):
         raise SampleError("two passages have one id")
@@ -281,7 +281,7 @@ def _plain_sample(record: Record) -> GroundedSample:
     )  # fmt: skip
 
 
-def _with_ids(passages: Iterator[GroundingPassage] | list[GroundingPassage]) -> tuple[GroundingPassage, ...]:
+def _fill_missing_ids(passages: Iterator[GroundingPassage] | list[GroundingPassage]) -> tuple[GroundingPassage, ...]:
     """The passages; those without an id get their number, from 1."""
     return tuple(
         one if one.id else one.model_copy(update={"id": str(number)}) for number, one in enumerate(passages, 1)

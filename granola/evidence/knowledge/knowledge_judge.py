@@ -58,7 +58,7 @@ def named_entities(sentences: Sequence[str]) -> set[str]:
     return entities
 
 
-def hallucinated_entities(knowledge: Sequence[str], reference: str) -> float:
+def negated_hallucinated_share(knowledge: Sequence[str], reference: str) -> float:
     """Hallucinated entities (HE), negated: minus the share of the text's named entities that are missing in the
     reference, in [-1, 0], higher is better; 0 for a text without any.
     """
@@ -81,14 +81,14 @@ def sentence_coherence(scores: Sequence[TokenScores], *, perplexity_cut: float |
     return math.fsum(0.0 if math.isnan(share) else share for share in shares) / len(shares) if shares else 0.0
 
 
-def helpfulness(with_own: TokenScores, with_random: Sequence[TokenScores]) -> float | None:
+def helpfulness(own_scores: TokenScores, random_scores: Sequence[TokenScores]) -> float | None:
     """1 - L(q, k, a) / mean of L(q, k_i-, a): equation 6 in its first form, before negative values become 0.
 
     L is the mean negative log-probability of the gold answer's tokens. 0 where both losses are 0; None without a
     random text or a token, or where the model returns no number.
     """
-    loss = -with_own.mean_logprob
-    losses = [-scores.mean_logprob for scores in with_random]
+    loss = -own_scores.mean_logprob
+    losses = [-scores.mean_logprob for scores in random_scores]
     mean = math.fsum(losses) / len(losses) if losses else math.nan
     if math.isnan(loss) or math.isnan(mean):
         return None
@@ -309,7 +309,7 @@ class KnowledgeJudge:
 
     def _score_informativeness(self, task: ScoredKnowledge) -> Scoring:
         """1 - exp(mean log-probability given the query) (equation 5), in [0, 1]."""
-        before = self._text_before(GIVEN_QUERY.name, task.item, "", lambda one: one.right_knowledge)
+        before = self._prompt_with_examples(GIVEN_QUERY.name, task.item, "", lambda one: one.right_knowledge)
         # The space belongs to the first token of the continuation.
         found = yield [Continuation(before, f" {task.item.knowledge}")] if task.sentences else []
         task.set_score("informativeness", [1.0 - one.geometric_mean for one in found])
@@ -323,7 +323,7 @@ class KnowledgeJudge:
             return
         own, *others = yield [
             Continuation(
-                self._text_before(GIVEN_KNOWLEDGE.name, item, text, lambda one: next(iter(one.gold), "")),
+                self._prompt_with_examples(GIVEN_KNOWLEDGE.name, item, text, lambda one: next(iter(one.gold), "")),
                 f" {item.gold[0]}",
             )
             for text in [item.knowledge, *self.random_texts.draw(item, self.settings.randoms)]
@@ -333,7 +333,7 @@ class KnowledgeJudge:
             task.notes.append("helpfulness: no other text to compare with, or no number")
         task.scores |= {"helpfulness": max(0.0, gain or 0.0), "helpfulness_raw": gain}
 
-    def _text_before(
+    def _prompt_with_examples(
         self, name: str, item: KnowledgeItem, text: str, target: Callable[[KnowledgeItem], str]
     ) -> str:
         """The prompt of an item as the text that a model continues, after the examples with their continuations
@@ -363,7 +363,7 @@ class KnowledgeJudge:
     def _add_word_baselines(self, task: ScoredKnowledge) -> None:
         item = task.item
         if item.reference.strip():
-            task.scores["he_negated"] = hallucinated_entities(task.sentences, item.reference)
+            task.scores["he_negated"] = negated_hallucinated_share(task.sentences, item.reference)
             task.scores["knowledge_f1"] = token_f1(item.knowledge, item.reference)
         if item.gold and self.answered:
             task.scores["answer_em"] = float(normalise(item.answer) in map(normalise, item.gold))
