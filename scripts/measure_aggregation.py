@@ -26,7 +26,7 @@ from abstraction.maker.pipeline import LadderMaker
 from granola.decoding.aggregation_rules import DragGraph, SelfConsistency
 from granola.decoding.response_aggregation import Aggregator
 from granola.decoding.samples import SampleRow
-from granola.decoding.support_curve import SUPPORTS, Outcomes, support_curves, support_outcomes
+from granola.decoding.support_curve import SUPPORTS, Outcomes, outcomes_by_support, support_curves
 from granola.matching import Matcher, matcher
 from granola.scoring.metrics import LAMBDA
 from granola.scoring.predictions import Prediction
@@ -80,7 +80,7 @@ def main() -> None:
                     ladders[id] = maker.make(row)
             rules = matcher("rules", language=language)
             aggregator = Aggregator(store, language=language)
-            outcomes = support_outcomes(samples, ladders, aggregator, rules, on_reject=print)
+            outcomes = outcomes_by_support(samples, ladders, aggregator, rules, on_reject=print)
             for rule in (DragGraph(support=0.6), SelfConsistency()):
                 decided = list(aggregator.decide(samples, rule))
                 sure = sorted(

@@ -154,13 +154,13 @@ def device_chosen(given: argparse.Namespace) -> tuple[str, str]:
     import torch
     from transformers import logging
 
-    from abstraction.models.local_weights import device_of
+    from abstraction.models.local_weights import resolve_device
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     if given.threads:
         torch.set_num_threads(given.threads)
-    device = device_of(given.device)
+    device = resolve_device(given.device)
     what = f"{torch.get_num_threads()} threads" if device == "cpu" else torch.cuda.get_device_name(device)
     return device, f"{device}, {what}"
 

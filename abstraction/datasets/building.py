@@ -157,12 +157,12 @@ def build_dataset(
         shutil.rmtree(final, ignore_errors=True)  # left by a killed build
         final.mkdir()
         with _SideFiles(final) as sides:
-            chosen = sides.without_several_answers(questions.read(sides.write_unusable), cleaner)
+            chosen = sides.without_several_answers(questions.read_questions(sides.write_unusable), cleaner)
             batches, unscored = _make_batches_counting_unscored(
                 chosen, store, saved, settings, phraser, scorer, progress
             )
             if not batches:
-                raise RowError(_why_no_question(questions, sides))
+                raise RowError(_no_usable_question_message(questions, sides))
             rows: Iterator[TieredRow | RejectedRow] = (row for at in range(batches) for row in saved.read_rows(at))
             if review is not None:
                 rows = write_sheet(rows, Reviewer(store, language=settings.language), review)
@@ -180,7 +180,7 @@ def build_dataset(
             unanswered=sides.unanswered,
         )
         origin = origin_sentence(questions.shape)
-        _write_card_and_record(final, built, settings, request, columns=columns, origin=origin)
+        _write_readme_and_build_record(final, built, settings, request, columns=columns, origin=origin)
         _replace_folder(final, out)
     return built
 
@@ -200,14 +200,14 @@ def _inputs_and_settings(
     }  # fmt: skip
 
 
-def _why_no_question(questions: QuestionFiles, sides: _SideFiles) -> str:
+def _no_usable_question_message(questions: QuestionFiles, sides: _SideFiles) -> str:
     why = f": {sides.unanswered} have no answer" if sides.unanswered else ""
     why += f": {sides.rejected.count} rejected, the first at {sides.first}" if sides.first else ""
     files = ", ".join(path.name for path in questions.files)
     return f"no question in {files} can be used{why or ': no row has one answer, or none is there'}"
 
 
-def _write_card_and_record(
+def _write_readme_and_build_record(
     final: Path, built: BuiltDataset, settings: DatasetSettings, request: Mapping[str, Any], *,
     columns: Columns, origin: str,
 ) -> None:

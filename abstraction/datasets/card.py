@@ -38,7 +38,7 @@ def card_text(
 
     environment = Environment(trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined)
     environment.filters["json"] = json_text
-    environment.globals |= {"table": markdown_table, "format_share": format_share, "feature_lines": _feature_lines}
+    environment.globals |= {"table": markdown_table, "format_share": format_share, "feature_lines": _yaml_feature_lines}
     counts = phrasing or DecisionCounts()
     stay = "; ".join(f"{n:,} {name}" for name, n in sorted(counts.fallbacks.items()))
     text: str = environment.from_string(package_text("dataset_card.jinja")).render(
@@ -50,8 +50,8 @@ def card_text(
         origin=origin,
         statistics=built.statistics,
         size=next((name for limit, name in _SIZES if built.statistics.rows < limit), "n>1M"),
-        row_counts=_row_counts(built),
-        cleaning=_cleaning_rows(built.cleaner, scored=scored),
+        row_counts=_row_count_table(built),
+        cleaning=_cleaning_table_rows(built.cleaner, scored=scored),
         fallbacks=stay and f" {sum(counts.fallbacks.values()):,} rows {counts.fallback_clause}: {stay}.",
         findings=[
             (f"`{name}`", "; ".join(f"{n:,} {action}" for action, n in sorted(by.items())))
@@ -62,7 +62,7 @@ def card_text(
     return text
 
 
-def _row_counts(built: BuiltDataset) -> list[tuple[str, str]]:
+def _row_count_table(built: BuiltDataset) -> list[tuple[str, str]]:
     counted = built.statistics
     unread = [
         ("could not be used", built.rejected),
@@ -71,12 +71,12 @@ def _row_counts(built: BuiltDataset) -> list[tuple[str, str]]:
     ]
     rows = [("rows read", counted.rows + sum(number for _, number in unread))]
     rows += [(name, -number) for name, number in unread if number]
-    rows += [("**rows in this dataset**", counted.rows), ("of them with a ladder", counted.laddered)]
+    rows += [("**rows in this dataset**", counted.rows), ("of them with a ladder", counted.rows_with_ladder)]
     rows += [(f"of them with the gold answer alone: {why}", n) for why, n in counted.abstained.most_common()]
     return [(name, f"{count:,}") for name, count in rows]
 
 
-def _cleaning_rows(cleaner: Cleaner, *, scored: bool) -> list[tuple[str, str, str, str]]:
+def _cleaning_table_rows(cleaner: Cleaner, *, scored: bool) -> list[tuple[str, str, str, str]]:
     rows = []
     for step in STEPS:
         count = cleaner.counts.get(step)
@@ -99,7 +99,7 @@ def _cleaning_rows(cleaner: Cleaner, *, scored: bool) -> list[tuple[str, str, st
     return rows
 
 
-def _feature_lines(kind: Kind, indent: str = "    ") -> list[str]:
+def _yaml_feature_lines(kind: Kind, indent: str = "    ") -> list[str]:
     """The lines of the front matter for a column of a kind."""
     if kind == "strings":
         return [f"{indent}list: string"]
@@ -107,7 +107,7 @@ def _feature_lines(kind: Kind, indent: str = "    ") -> list[str]:
         return [f"{indent}dtype: {kind}"]
     lines = [f"{indent}list:", f"{indent}- name: tiers", f"{indent}  list:"]
     for name, inner in TIER.items():
-        lines += [f"{indent}  - name: {name}", *_feature_lines(inner, f"{indent}    ")]
+        lines += [f"{indent}  - name: {name}", *_yaml_feature_lines(inner, f"{indent}    ")]
     return lines
 
 

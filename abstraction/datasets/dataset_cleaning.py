@@ -93,7 +93,7 @@ class Cleaner:
                 continue
             count.rows += 1
             if step is CleaningStep.TRIVIAL_ANSWERS:
-                row, taken = self._without_trivial(row)
+                row, taken = self._without_trivial_answers(row)
                 count.answers_taken_out += taken
                 count.gold_answer_alone += len(row.levels) == 1
                 continue
@@ -135,7 +135,7 @@ class Cleaner:
             return None
         return None if score <= self._most else "the score is above the threshold"
 
-    def _without_trivial(self, row: TieredRow) -> tuple[TieredRow, int]:
+    def _without_trivial_answers(self, row: TieredRow) -> tuple[TieredRow, int]:
         if row.relation not in self._trivial:
             asked = relation(row.relation) if row.relation else ANY
             self._trivial[row.relation] = asked.trivial | ANY.trivial | self._given

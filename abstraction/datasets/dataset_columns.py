@@ -88,13 +88,15 @@ class Columns:
             **row.extra,
             **granola_columns(row),
             "answers": list(row.answers),
-            "levels": [{"tiers": [_convert_all(tier.to_json(), TIER) for tier in level.tiers]} for level in row.levels],
+            "levels": [
+                {"tiers": [_convert_to_kinds(tier.to_json(), TIER) for tier in level.tiers]} for level in row.levels
+            ],
             "abstained": row.abstained,
         }
-        return _convert_all(values, self.kinds)
+        return _convert_to_kinds(values, self.kinds)
 
 
-def _convert_all(values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> dict[str, Any]:
+def _convert_to_kinds(values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> dict[str, Any]:
     """The values under all names of `kinds`. A missing text is "", as in GRANOLA-EQ, a missing number or bool None."""
     return {name: _convert_to_kind(values.get(name), kind) for name, kind in kinds.items()}
 
@@ -129,7 +131,7 @@ def _kind_of_value(value: object) -> Kind | None:
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int):
-        return "string" if _int64(value) is None else "int64"
+        return "string" if _as_int64(value) is None else "int64"
     return "float64" if isinstance(value, float) else "string"
 
 
@@ -143,11 +145,11 @@ def _convert_to_kind(value: object, kind: Kind) -> Any:
     if kind == "float64" and isinstance(value, int | float | str):
         return finite_number(value)
     if kind == "int64":
-        return _int64(value)
+        return _as_int64(value)
     return None if isinstance(value, str) else value
 
 
-def _int64(value: object) -> int | None:
+def _as_int64(value: object) -> int | None:
     try:
         number = int(value) if isinstance(value, int | str) else None
     except ValueError:

@@ -96,7 +96,7 @@ class Statistics:
                 yield row
 
     @property
-    def laddered(self) -> int:
+    def rows_with_ladder(self) -> int:
         """The number of rows with a coarser answer."""
         return sum(count["laddered"] for count in self.classes.values())
 

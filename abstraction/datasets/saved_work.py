@@ -50,7 +50,7 @@ class QuestionFiles:
         shape = {name: value for name, value in asdict(self.shape).items() if value} if self.shape else None
         return {"relation": self.relation, "limit": self.limit, **({"shape": shape} if shape is not None else {})}
 
-    def read(self, on_reject: OnReject) -> Iterator[QARow]:
+    def read_questions(self, on_reject: OnReject) -> Iterator[QARow]:
         """The questions; bad and repeated rows go to `on_reject`, and so does an UnansweredRow."""
         from abstraction.files.rows import read_questions
 

@@ -79,7 +79,7 @@ class CallLog:
                 self._file.write(b"\n")  # the run before was killed while it wrote a line
         self._append_line({"kind": KIND, "schema_version": SCHEMA_VERSION, "model": identity})
 
-    def add(self, ask: Ask, samples: Sequence[int], attempt: Attempt) -> None:
+    def log_attempt(self, ask: Ask, samples: Sequence[int], attempt: Attempt) -> None:
         """Append a call."""
         error = {} if attempt.error is None else {"error": attempt.error}
         self._append_line(
@@ -261,7 +261,7 @@ class CachedChatModel:
         wanted: dict[str, _PendingAnswers] = {}
         under_way: deque[Ask] = deque()
 
-        def asks() -> Iterator[Ask]:
+        def asks_for_missing_samples() -> Iterator[Ask]:
             for request in requests:
                 key = request.key()
                 one = wanted.setdefault(key, _PendingAnswers())
@@ -276,7 +276,7 @@ class CachedChatModel:
 
         def store_attempt(ask: Ask, samples: Sequence[int], attempt: Attempt) -> None:
             if self._log is not None:
-                self._log.add(ask, samples, attempt)
+                self._log.log_attempt(ask, samples, attempt)
             self._add_to_totals(calls=1, failed_calls=attempt.error is not None)
             if attempt.error is None:
                 choices = dict(zip(samples, choices_of(attempt.received), strict=False))
@@ -286,7 +286,7 @@ class CachedChatModel:
                 prompt, made = token_counts(attempt.received)
                 self._add_to_totals(prompt_tokens=prompt, completion_tokens=made)
 
-        with closing(self.source.fetch_answers(asks(), store_attempt)) as answered:
+        with closing(self.source.fetch_answers(asks_for_missing_samples(), store_attempt)) as answered:
             for why in answered:
                 ask = under_way.popleft()
                 one = wanted[ask.key]
@@ -437,14 +437,14 @@ def writing_batch_requests(model: CachedChatModel, path: Path | str) -> Iterator
     """
     asked = model.source
     with atomic_path(path) as place, place.open("wb") as stream:
-        file = model.source = _BatchFile(model, Path(path), stream)
+        file = model.source = _BatchFileWriter(model, Path(path), stream)
         try:
             yield file.written
         finally:
             model.source = asked
 
 
-class _BatchFile:
+class _BatchFileWriter:
     """A source that asks nobody: it writes each request as a line of a batch, for its samples from the first to the
     last missing one.
     """

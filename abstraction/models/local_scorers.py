@@ -44,7 +44,7 @@ def _load_sentence_transformer(library_class: str, weights: LocalWeights) -> Any
     import sentence_transformers
 
     encoder = getattr(sentence_transformers, library_class)(
-        weights.place, device=weights.device, model_kwargs={"dtype": weights.options["dtype"]},
+        weights.place, device=weights.device, model_kwargs={"dtype": weights.loading_options["dtype"]},
         local_files_only=weights.offline,
     )  # fmt: skip
     encoder.max_seq_length = weights.text_token_limit(encoder.max_seq_length)
@@ -185,10 +185,10 @@ class LocalEmbeddings(_LocalScorer):
         vectors: dict[int, list[float]] = {}
         for query in (False, True):
             of_kind = [at for at, one in enumerate(items) if one.query is query]
-            vectors.update(zip(of_kind, self._vectors([items[at].text for at in of_kind], query), strict=True))
+            vectors.update(zip(of_kind, self._embed([items[at].text for at in of_kind], query), strict=True))
         return [vectors[at] for at in range(len(items))]
 
-    def _vectors(self, texts: Sequence[str], query: bool) -> list[list[float]]:
+    def _embed(self, texts: Sequence[str], query: bool) -> list[list[float]]:
         prompt = self._prompts["query" if query else "passage"]
 
         def encode_part(part: Sequence[str], batch: int) -> list[list[float]]:

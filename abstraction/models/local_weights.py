@@ -38,7 +38,7 @@ class LocalWeights:
         load: Callable[[LocalWeights], Any],
         settings: LocalSettings | None = None,
     ) -> None:
-        """`load` returns the model for these weights, whose `options` are the arguments that every loader takes.
+        """`load` returns the model for these weights; their `loading_options` are arguments that every loader takes.
 
         Raises ModelError for a place without a model, a device that is not there, or where a library is missing.
         """
@@ -47,7 +47,7 @@ class LocalWeights:
         self._load = load
         self._is_folder = bool(self.place) and Path(place).is_dir()
         self.offline = self._is_folder or self._must_use_cached_copy()  # before libraries that take seconds to load
-        self.device = device_of(self.settings.device)
+        self.device = resolve_device(self.settings.device)
         if self._is_folder and not any((Path(place) / name).is_file() for name in ("config.json", "modules.json")):
             raise ModelError(
                 f"local:{place}: no config.json there; name a folder with a model as transformers saves it"
@@ -99,7 +99,7 @@ class LocalWeights:
         return {"kind": "local", **weights, "device": self.device.split(":")[0], "dtype": dtype}
 
     @property
-    def options(self) -> dict[str, Any]:
+    def loading_options(self) -> dict[str, Any]:
         """The arguments of every `from_pretrained`."""
         return {"dtype": self.settings.dtype, "local_files_only": self.offline}
 
@@ -247,7 +247,7 @@ def load_causal_model(weights: LocalWeights) -> Any:
 
     loader = "AutoModelForSeq2SeqLM" if weights.config.is_encoder_decoder else "AutoModelForCausalLM"
     model, loading = getattr(transformers, loader).from_pretrained(
-        weights.place, **weights.options, output_loading_info=True
+        weights.place, **weights.loading_options, output_loading_info=True
     )
     if lacking := ", ".join(sorted(loading["missing_keys"])):  # they would be random numbers
         raise ModelError(
@@ -257,7 +257,7 @@ def load_causal_model(weights: LocalWeights) -> Any:
     return model.to(weights.device).eval()
 
 
-def device_of(wanted: str) -> str:
+def resolve_device(wanted: str) -> str:
     """The device that a setting means. Raises ModelError where it is not there, or a library is missing."""
     try:
         import torch

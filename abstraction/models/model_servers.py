@@ -112,7 +112,7 @@ class ServerClient:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
-    def description(self) -> str:
+    def model_at_url(self) -> str:
         """The model and the address of its server, for messages."""
         return f"{self.model} at {self.url}"
 
@@ -129,7 +129,7 @@ class ServerClient:
                         self._loop = asyncio.new_event_loop()
                         # A daemon: a call that is under way keeps nobody from ending the program.
                         threading.Thread(target=self._loop.run_forever, name="model-calls", daemon=True).start()
-                        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result()
+                        asyncio.run_coroutine_threadsafe(self._open_http_client(), self._loop).result()
                 window.append(asyncio.run_coroutine_threadsafe(ask(item), self._loop))
                 while window and (window[0].done() or len(window) >= AHEAD * self.concurrency):
                     yield window.popleft().result()
@@ -139,7 +139,7 @@ class ServerClient:
             for waiting in window:
                 waiting.cancel()
 
-    async def _open(self) -> None:
+    async def _open_http_client(self) -> None:
         import httpx2
 
         most = self.concurrency
@@ -187,7 +187,7 @@ class ServerClient:
             seconds = patience.delay(min(state.attempt_number, 20) - 1, retryable.after)
             failed, waited = failed + (not retryable.crowded), waited + seconds
             unreached = retryable.reason is FailureReason.UNREACHABLE and self.answered_at is None
-            message = f"{self.description}: {retryable} ({state.attempt_number} calls"
+            message = f"{self.model_at_url}: {retryable} ({state.attempt_number} calls"
             if failed >= (min(_FIRST_TRIES, patience.tries) if unreached else patience.tries):
                 self._raise_after_last_try(retryable, f"{message})", begun)
             if waited > patience.longest:
@@ -266,7 +266,7 @@ class ServerClient:
         after = retry_after(headers)
         error = received.get("error") if isinstance(received, dict) else None
         if status == 429 and isinstance(error, dict) and str(error.get("code") or error.get("type")) in _SPENT:
-            return ModelAccessError(f"{self.description}: {message}")
+            return ModelAccessError(f"{self.model_at_url}: {message}")
         if status == 429 or (status == 503 and after is not None):
             return RetryableError(FailureReason.OVERLOADED, message, after=after, crowded=True)
         if status >= 500 or status in _RETRYABLE:
@@ -274,13 +274,13 @@ class ServerClient:
         if status in _ALWAYS_REFUSING or (status in _REFUSING and self.answered_at is None):
             how = f"the key in {self._variable}" if self.key else "no key was sent (key=VARIABLE names one)"
             return ModelAccessError(
-                f"{self.description}: {message}; {how}; is the address right, up to /v1, and the model's name, and does"
-                f" the server know {path}?"
+                f"{self.model_at_url}: {message}; {how}; is the address right, up to /v1, and the model's name, and"
+                f" does the server know {path}?"
             )
         if 300 <= status < 400 or status < 200:
             message = f"status {status} leads elsewhere; give the address it leads to"
-            return ModelAccessError(f"{self.description}: {message}")
-        return NoAnswer(FailureReason.REFUSED, f"{self.description}: {message}")
+            return ModelAccessError(f"{self.model_at_url}: {message}")
+        return NoAnswer(FailureReason.REFUSED, f"{self.model_at_url}: {message}")
 
 
 def _root_cause(error: BaseException) -> str:
@@ -419,7 +419,7 @@ class _ServerScorer(ABC, Generic[T, R]):
             # Not tried again: the server would answer the same.
             raise NoAnswer(
                 FailureReason.REFUSED,
-                f"{self._client.description}: {self._path} answered in another form than is known ({error}): "
+                f"{self._client.model_at_url}: {self._path} answered in another form than is known ({error}): "
                 f"{str(answer)[:300]}",
             ) from error
         return found

@@ -208,7 +208,7 @@ def parse_model_spec(spec: str, use: ModelUse = ModelUse.CHAT) -> ModelSpec:
     if not where:
         raise ModelSpecError(f"{kind}: names no place; allowed: {GRAMMAR}")
     if kind == "openai":
-        _check_address(where)
+        _check_server_url(where)
         if not name:
             missing = "has nothing" if hash_sign else "has no #"
             raise ModelSpecError(f"openai:{where} {missing} to name the model; allowed: {GRAMMAR}")
@@ -216,7 +216,7 @@ def parse_model_spec(spec: str, use: ModelUse = ModelUse.CHAT) -> ModelSpec:
     return ModelSpec(kind=kind, where=where, name=unquote(name), settings=values)
 
 
-def _check_address(url: str) -> None:
+def _check_server_url(url: str) -> None:
     """Raise ModelSpecError for a text that is no address of a server. Its message repeats no password."""
     try:
         parts = urlsplit(url)

@@ -321,7 +321,7 @@ class Aggregate(RowsCommand):
         asking = AnswerSettings(method=Answering.DRAG, abstaining=abstaining)
         answerer = Answerer(model, asking, read_prompts(self.prompts), language=self.language, drag_model=model)
         output.more |= answerer.settings
-        for answer in answerer.aggregate(rows):
+        for answer in answerer.aggregate_given_responses(rows):
             if isinstance(answer, Answered):
                 yield answer.row, answer.decision
             else:

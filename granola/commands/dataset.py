@@ -101,9 +101,10 @@ class QuestionFilesWithWarnings(QuestionFiles):
 
     decisions: Decisions = field(default_factory=dict)
 
-    def read(self, on_reject: OnReject) -> Iterator[QARow]:
-        """See `QuestionFiles.read`."""
-        return warn_of_misread_rows(QuestionFiles.read(self, on_reject), self.language, self.decisions)
+    def read_questions(self, on_reject: OnReject) -> Iterator[QARow]:
+        """See `QuestionFiles.read_questions`."""
+        questions = QuestionFiles.read_questions(self, on_reject)
+        return warn_of_misread_rows(questions, self.language, self.decisions)
 
 
 @dataclass(frozen=True, kw_only=True)

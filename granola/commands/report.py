@@ -66,7 +66,7 @@ class Curve(Command["Curves"]):
 
     def run(self) -> Curves:
         """Aggregate, score and draw. Raises UsageError, and PredictionError for a file without ladders."""
-        from granola.decoding.support_curve import support_curves, support_reaching
+        from granola.decoding.support_curve import least_support_reaching, support_curves
         from granola.report.charts import Panel, estimates_figure, figure_format
 
         check_language(self.language)
@@ -85,13 +85,13 @@ class Curve(Command["Curves"]):
                     temporary.write_bytes(estimates_figure(panels, format))
         reaching: dict[str, Estimate] = {}
         if self.precision is not None:
-            reaching = {rule: support_reaching(self.precision, of_rule) for rule, of_rule in outcomes.items()}
+            reaching = {rule: least_support_reaching(self.precision, of_rule) for rule, of_rule in outcomes.items()}
         return Curves(outcomes=outcomes, curves=curves, rejected=rejected, reaching=reaching)
 
     def _outcomes_by_rule(self, on_reject: OnReject) -> dict[str, Outcomes]:
         from granola.decoding.response_aggregation import Aggregator
         from granola.decoding.samples import read_samples
-        from granola.decoding.support_curve import support_outcomes
+        from granola.decoding.support_curve import outcomes_by_support
         from granola.matching import matcher
         from granola.scoring.tiered_file import read_tiered_file
 
@@ -102,7 +102,7 @@ class Curve(Command["Curves"]):
         with closing(open_store(self.snapshot)) as store:
             warn_of_snapshot_gaps(store, self.language)
             aggregator = Aggregator(store, language=self.language)
-            outcomes = support_outcomes(rows, ladders, aggregator, rules, on_reject=on_reject)
+            outcomes = outcomes_by_support(rows, ladders, aggregator, rules, on_reject=on_reject)
         # No shared ids: the curve would be empty.
         if not all(outcomes.values()):
             raise UsageError(f"no row of {self.samples} has the id of a row of {self.tiered}; give its own tiered rows")

@@ -77,7 +77,7 @@ def guess_from_subject_name(
     if least_probability is not None and not 0.0 < least_probability <= 1.0:
         raise UsageError(f"least is {least_probability:g}; allowed: above 0 and up to 1")
     known: dict[str | None, _RelationCounts] = defaultdict(_RelationCounts)
-    every = [(row, subject_name_signs(row)) for row in rows]
+    every = [(row, subject_name_words_and_ending(row)) for row in rows]
     for row, signs in every:
         known[row.relation].add(row, signs)
     for row, signs in every:
@@ -88,7 +88,7 @@ def guess_from_subject_name(
         of_relation.add(row, signs)
 
 
-def subject_name_signs(row: TieredRow) -> frozenset[str]:
+def subject_name_words_and_ending(row: TieredRow) -> frozenset[str]:
     """The signs of a subject: the words of its name and the ending of the last word; empty without a subject."""
     name = (row.question_entity or {}).get("text")
     if not name and row.relation:

@@ -123,7 +123,7 @@ class Answerer:
             for row in drawn:
                 yield row if isinstance(row, RejectedRow) else next(decided)
 
-    def aggregate(self, rows: Iterable[SampleRow]) -> Iterator[Answered | RejectedRow]:
+    def aggregate_given_responses(self, rows: Iterable[SampleRow]) -> Iterator[Answered | RejectedRow]:
         """DRAG on given responses: the answer that the model aggregates from the samples of each row, in order."""
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
@@ -137,7 +137,7 @@ class Answerer:
             return Request(id=row.id, messages=prompt.fill({"question": row.question}), sampling=sampling)
 
         requests = [attempt("asking a model", request_of, row) for row in rows]
-        for row, result in zip(rows, _results(self.model, requests), strict=True):
+        for row, result in zip(rows, _replace_requests_by_results(self.model, requests), strict=True):
             if isinstance(result, Reply):
                 self.cut_off += sum(completion.finish_reason == "length" for completion in result.completions)
                 yield replace(row, samples=tuple(completion.text for completion in result.completions))
@@ -152,9 +152,9 @@ class Answerer:
             yield from self._aggregate_by_model(rows)
         else:
             for row in rows:
-                yield _answered_or_rejected(row, attempt(_STAGE, self._decide_by_text, row, row.samples[0]))
+                yield _answered_or_rejected(row, attempt(_STAGE, self._decide_in_own_words, row, row.samples[0]))
 
-    def _decide_by_text(self, row: SampleRow, raw: str, explanation: str = "") -> Decision:
+    def _decide_in_own_words(self, row: SampleRow, raw: str, explanation: str = "") -> Decision:
         """The decision with the response itself as its text, less thoughts, further turns and labels
         (`granola.replies`).
 
@@ -168,11 +168,12 @@ class Answerer:
     def _aggregate_by_model(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
         """DRAG: the model aggregates the responses, unless all are the same."""
         settled = [attempt(_STAGE, self._decide_or_request, row) for row in rows]
-        results: Iterator[Reply | Failure | Decision | Fault] = _results(self.drag_model or self.model, settled)
+        model = self.drag_model or self.model
+        results: Iterator[Reply | Failure | Decision | Fault] = _replace_requests_by_results(model, settled)
         for row, result in zip(rows, results, strict=True):
             if isinstance(result, Reply):
                 why = f"the model's answer to {len(row.samples)} responses"
-                yield _answered_or_rejected(row, attempt(_STAGE, self._decide_by_text, row, result.text, why))
+                yield _answered_or_rejected(row, attempt(_STAGE, self._decide_in_own_words, row, result.text, why))
             else:
                 yield _answered_or_rejected(row, result)
 
@@ -193,14 +194,14 @@ class Answerer:
         if len({normalise(response.text) for response in answering}) == 1 and not (declining and passed):
             explanation = f"{format_response_count(len(answering), len(responses))} say the same"
             first = next(text for text, one in zip(row.samples, responses, strict=True) if one is answering[0])
-            return self._decide_by_text(row, first, explanation)
+            return self._decide_in_own_words(row, first, explanation)
         slots: dict[str, str | Sequence[str]] = {"question": row.question}
         shown = responses if passed else answering
         slots["responses"] = [IDK if response.abstains is not None else response.whole for response in shown]
         return Request(id=row.id, messages=self.prompts[DRAG.name].fill(slots), sampling=self._drag_sampling)
 
 
-def _results(model: ChatModel, outcomes: Sequence[Request | T]) -> Iterator[Reply | Failure | T]:
+def _replace_requests_by_results(model: ChatModel, outcomes: Sequence[Request | T]) -> Iterator[Reply | Failure | T]:
     """The outcomes, in order, with the result of the model in place of each request."""
     replies = model.generate([outcome for outcome in outcomes if isinstance(outcome, Request)])
     for outcome in outcomes:

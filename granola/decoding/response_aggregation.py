@@ -87,7 +87,7 @@ class Aggregator:
             # Caches are cleared between chunks, never within one.
             if self._maker.drop_caches_if_full():
                 self._discard_caches()
-            together = attempt(_STAGE, self._reader.read, chunk)
+            together = attempt(_STAGE, self._reader.read_responses, chunk)
             if isinstance(together, Fault):  # one row of the batch failed: each is read alone
                 self._discard_caches()
             for at, row in enumerate(chunk):
@@ -106,7 +106,7 @@ class Aggregator:
 
     def _tally_row(self, row: SampleRow, readings: tuple[ReadResponse, ...] | None) -> ClaimTally:
         assert self._reader is not None
-        readings = self._reader.read([row])[0] if readings is None else readings
+        readings = self._reader.read_responses([row])[0] if readings is None else readings
         own_ladder = self._reader.ladders_for_question(row, readings)
         asked = relation(row.relation) if row.relation else None
         is_choice = offers_choice(row.question, self._language)

@@ -82,7 +82,7 @@ class Chains:
         self._graph, self._gazetteer, self._linker = maker.graph, maker.gazetteer, maker.linker
         self._ladder_of = ladder_of
 
-    def is_chain(self, parts: Sequence[str]) -> bool:
+    def is_place_chain(self, parts: Sequence[str]) -> bool:
         """Whether the last part is a place in the snapshot."""
         return len(parts) > 1 and any(
             self._gazetteer.places_named(name) for name in (parts[-1], *barer_names(parts[-1]))
@@ -275,7 +275,7 @@ class Ladders:
             )
         return known
 
-    def levels_for_question(self, qid: str, row: SampleRow) -> tuple[Level, ...]:
+    def entity_ladder_for_question(self, qid: str, row: SampleRow) -> tuple[Level, ...]:
         """The ladder of an entity as an answer to this particular question."""
         label = self._maker.graph.shown_label(qid)
         return self._maker.make(_qa_row(row, label[0] if label else qid, qid, row.relation)).levels

@@ -90,14 +90,14 @@ class ResponseReader:
         self._chains = Chains(maker, self._ladders.levels_of_entity)
         self._language = maker.graph.shown_in
 
-    def read(self, rows: Sequence[SampleRow]) -> list[tuple[ReadResponse, ...]]:
+    def read_responses(self, rows: Sequence[SampleRow]) -> list[tuple[ReadResponse, ...]]:
         """The readings of the responses of each row, in order; a batch of rows needs fewer reads of the store."""
         cleaned = [
             [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
             for row in rows
         ]
         names = [self._shared_names(row, responses) for row, responses in zip(rows, cleaned, strict=True)]
-        self._prefetch(rows, cleaned, names)
+        self._prefetch_names(rows, cleaned, names)
         out = []
         for row, responses, shared in zip(rows, cleaned, names, strict=True):
             asked = self._relation_asked_for(row)
@@ -119,7 +119,7 @@ class ResponseReader:
         self, row: SampleRow, readings: Sequence[ReadResponse]
     ) -> Callable[[int], Sequence[Level]]:
         """A function from the index of a response to its ladder for this particular question, built on demand."""
-        levels_of_entity = cache(partial(self._ladders.levels_for_question, row=row))
+        levels_of_entity = cache(partial(self._ladders.entity_ladder_for_question, row=row))
 
         def levels_of_response_number(number: int) -> Sequence[Level]:
             levels = readings[number].levels
@@ -167,7 +167,7 @@ class ResponseReader:
             cleaned=response, name=plan.text if linked else response.whole, levels=levels, linked=linked
         )
 
-    def _prefetch(
+    def _prefetch_names(
         self,
         rows: Sequence[SampleRow],
         cleaned: Sequence[Sequence[CleanedResponse]],
@@ -241,7 +241,7 @@ class ResponseReader:
             if known or self._maker.linker.find_typed(text):
                 return _ReadingPlan(text)
             parts = chain_parts(text)
-            if self._chains.is_chain(parts) or (parts and context.asked.asks == "country"):
+            if self._chains.is_place_chain(parts) or (parts and context.asked.asks == "country"):
                 # A description may follow the first name: "Hamburg - a port in Germany".
                 heads = dict.fromkeys((parts[0], *answer_candidates(parts[0])))
                 ids = (self._chains.entity_of_first_part((head, *parts[1:]), context) for head in heads)

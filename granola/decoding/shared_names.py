@@ -99,12 +99,12 @@ def offers_choice(question: str, language: str) -> bool:
 
 def is_in_question(name: str, question: str) -> bool:
     """Whether the question contains every word of a name."""
-    words = _word_keys(name)
-    return bool(words) and words <= _word_keys(question)
+    words = _folded_words(name)
+    return bool(words) and words <= _folded_words(question)
 
 
 @bounded_cache(entries=1 << 12, longest=2_000)  # 10 MB at most
-def _word_keys(text: str) -> frozenset[str]:
+def _folded_words(text: str) -> frozenset[str]:
     return frozenset(word.key for word in _words_with_positions(text))
 
 

@@ -35,7 +35,7 @@ Outcomes = Sequence[tuple[Outcome, ...]]
 """For each question, the outcome at each of `SUPPORTS`."""
 
 
-def support_outcomes(
+def outcomes_by_support(
     samples: Iterable[SampleRow],
     ladders: Mapping[str, TieredRow],
     aggregator: Aggregator,
@@ -99,7 +99,7 @@ def support_curves(outcomes: Mapping[str, Outcomes]) -> dict[str, dict[str, list
     return curves
 
 
-def support_reaching(precision: float, outcomes: Outcomes) -> Estimate:
+def least_support_reaching(precision: float, outcomes: Outcomes) -> Estimate:
     """The least support that reaches a precision, NaN where none does; the interval is over resamples that reach it."""
     import numpy as np
 

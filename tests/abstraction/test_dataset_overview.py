@@ -47,7 +47,7 @@ def overview(*rows: TieredRow) -> Statistics:
 def test_counts_add_up() -> None:
     told = overview(*ROWS)
     assert sum(int(rows) for _, rows, _, _ in told.answer_class_rows()) == len(ROWS)
-    assert told.laddered == 4
+    assert told.rows_with_ladder == 4
     assert told.abstained == {"no-link": 1}
     assert told.links.total() == len(ROWS)
     assert told.answer_class_rows()[0] == ("place", "2", "2 of 2 (100.0 %)", "3.00")

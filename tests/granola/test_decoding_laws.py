@@ -54,7 +54,7 @@ def test_the_order_of_responses_does_not_matter(
 @given(_RESPONSES, _SHARES)
 def test_the_answer_is_entailed_by_every_supporting_response(responses: list[str], share: float) -> None:
     row = replace(BORN, samples=tuple(responses))
-    (readings,) = ResponseReader(MAKER).read([row])
+    (readings,) = ResponseReader(MAKER).read_responses([row])
     counted = tally_claims(readings)
     decision = DragGraph(support=share).decide(counted)
     if decision.abstains:
@@ -98,7 +98,7 @@ def _entailed(text: str) -> set[str | None]:
 @given(_RESPONSES, _SHARES, _SHARES)
 def test_more_support_demanded_never_gives_a_finer_answer(responses: list[str], one: float, other: float) -> None:
     low, high = sorted((one, other))
-    (readings,) = ResponseReader(MAKER).read([replace(BORN, samples=tuple(responses))])
+    (readings,) = ResponseReader(MAKER).read_responses([replace(BORN, samples=tuple(responses))])
     counted = tally_claims(readings)
     loose = DragGraph(support=low).decide(counted)
     strict = DragGraph(support=high).decide(counted)

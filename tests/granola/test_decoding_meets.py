@@ -39,7 +39,7 @@ _PLACES = st.lists(st.sampled_from(sorted({*_AROUND, "USA", "Illinois"})), min_s
 
 
 def counted(responses: list[str]) -> ClaimTally:
-    (readings,) = ResponseReader(MAKER).read([replace(BORN, samples=tuple(responses))])
+    (readings,) = ResponseReader(MAKER).read_responses([replace(BORN, samples=tuple(responses))])
     return tally_claims(readings)
 
 

@@ -10,7 +10,7 @@ import pytest
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow, write_tiered
 from granola.commands.cli import main
-from granola.decoding.guessing import guess_from_subject_name, subject_name_signs
+from granola.decoding.guessing import guess_from_subject_name, subject_name_words_and_ending
 from granola.errors import UsageError
 
 
@@ -61,7 +61,7 @@ def test_order_and_settings() -> None:
     for row, decision in guess_from_subject_name(ROWS):
         assert decision.confidence is not None
         assert 0 <= decision.confidence <= 1
-        assert subject_name_signs(row)
+        assert subject_name_words_and_ending(row)
     with pytest.raises(UsageError, match="above 0"):
         list(guess_from_subject_name(ROWS, least_probability=0.0))
 

@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from abstraction.files.rows import QARow, TieredRow, write_tiered
-from granola.decoding.support_curve import SUPPORTS, Outcomes, support_curves, support_outcomes, support_reaching
+from granola.decoding.support_curve import (
+    SUPPORTS,
+    Outcomes,
+    least_support_reaching,
+    outcomes_by_support,
+    support_curves,
+)
 from granola.matching import matcher
 from granola.scoring.metrics import Outcome
 from kg.store.sqlite import SQLiteStore
@@ -25,7 +31,7 @@ RIGHT, WRONG, IDK = Outcome(level=1), Outcome(level=None), Outcome(level=None, a
 
 def outcomes(*responses: str, ladder: TieredRow = BORN_IN_HAMBURG) -> dict[str, Outcomes]:
     row = replace(BORN, samples=responses)
-    return support_outcomes([row], {"1": ladder}, AGGREGATOR, matcher("rules"), on_reject=lambda row: None)
+    return outcomes_by_support([row], {"1": ladder}, AGGREGATOR, matcher("rules"), on_reject=lambda row: None)
 
 
 def told(found: Outcomes) -> dict[float, int | str | None]:
@@ -44,7 +50,7 @@ def test_a_coarser_answer_is_right_where_the_finest_is_not() -> None:
 
 def test_questions_without_a_ladder_count_for_nothing() -> None:
     row = replace(BORN, samples=("Hamburg",))
-    found = support_outcomes([row], {"2": BORN_IN_HAMBURG}, AGGREGATOR, matcher("rules"), on_reject=lambda row: None)
+    found = outcomes_by_support([row], {"2": BORN_IN_HAMBURG}, AGGREGATOR, matcher("rules"), on_reject=lambda row: None)
     assert found == {"drag-graph": [], "ladder": [], "self-consistency": []}
 
 
@@ -61,11 +67,11 @@ def test_precision_coverage_and_bits() -> None:
     assert [coverage[s] for s in (0.5, 0.6, 1.0)] == [0.75, 0.5, 0.0]
     assert bits[0.5] == 8.0  # of the two questions whose outcome has bits
     assert math.isnan(precision[1.0])
-    assert support_reaching(0.9, rows).value == 0.6
-    assert support_reaching(0.6, rows).value == 0.1
-    least = support_reaching(0.9, rows * 50)
+    assert least_support_reaching(0.9, rows).value == 0.6
+    assert least_support_reaching(0.6, rows).value == 0.1
+    least = least_support_reaching(0.9, rows * 50)
     assert (least.interval.low, least.interval.high) == (0.6, 0.6)
-    assert math.isnan(support_reaching(0.9, [question(WRONG, WRONG)] * 9).value)
+    assert math.isnan(least_support_reaching(0.9, [question(WRONG, WRONG)] * 9).value)
 
 
 @pytest.fixture
