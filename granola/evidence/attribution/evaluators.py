@@ -47,7 +47,7 @@ from kg.store import open_store
 
 CHAT = ("defined", "options", "three-way", "decomposed")
 KINDS = ("graph", "words", "trained", "encoder", *CHAT, "nli", "autois")
-BATCH = 256  # samples per call of a model; scorers that report a block size get at least one block
+BATCH = 256  # samples per call of a model; a scorer with more `items_at_a_time` gets that many
 REPLY_KEPT = 300  # characters of a reply that a judgement stores
 MOST_FACTS = 20  # facts of one statement at most; a reply with more is read as malformed
 _MOST_LINES, _LONGEST_LINE = 24, 1_900  # the citations in a prompt: lines at most, and characters of a line
