@@ -255,7 +255,7 @@ def question_rows(
 def read_tiered(path: Path | str, *, on_reject: OnReject | None = None, evidence: bool = True) -> Iterator[TieredRow]:
     """The rows of a tiered file in order: ours in any format, or GRANOLA-EQ with each granola_answer as a level.
 
-    Without `evidence` the evidence is not read, which takes half of the time and memory. Raises RowError for an
+    Without `evidence` the evidence is left out, which saves half of the time and memory. Raises RowError for an
     unusable file, and for a bad or repeated row unless there is `on_reject`.
     """
     return tiered_rows(read_records(path), on_reject=on_reject, evidence=evidence)

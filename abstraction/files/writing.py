@@ -159,7 +159,8 @@ def _data_columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _fits_flat_column(value: object) -> bool:
-    """Whether a value fits into a flat column; others are written as JSON text."""
+    """Whether a value is written as it is: None, a text, a number or a list of texts. Others are written as JSON text.
+    """
     is_texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
     return is_texts or value is None or isinstance(value, str | int | float)
 

@@ -87,9 +87,10 @@ def _start_of_title_at_end(words: Sequence[DescriptionWord]) -> int | None:
 
 
 def bare_title_and_occupation(words: Sequence[DescriptionWord]) -> tuple[str, str] | None:
-    """(title in lower case, its occupation) for a title without complement, or None.
+    """A title without complement in lower case, and the occupation of its holders; None for other words and ambiguous
+    titles.
 
-    Some titles are too ambiguous without complement: a minister may serve a church.
+    Some titles are ambiguous without complement: a minister may serve a church.
     """
     if _start_of_title_at_end(words) != 0:
         return None

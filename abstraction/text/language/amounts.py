@@ -260,33 +260,33 @@ class NumberWordReader:
     def _small_number(self, text: str) -> int:
         return self._small.get(text) or int(text)
 
-    def _digits_of_whole_and_fraction(self, found: re.Match[str]) -> str:
+    def _digits_of_whole_and_fraction(self, match: re.Match[str]) -> str:
         """A number with a fraction: "two and a half million", "un million et demi", "a dozen and a half"."""
-        unit = found["large"] or found["scale"] or ""
-        if (found["large"] and found["scale"]) or (not found["large"] and found["whole"] in self._articles):
-            return found[0]
+        unit = match["large"] or match["scale"] or ""
+        if (match["large"] and match["scale"]) or (not match["large"] and match["whole"] in self._articles):
+            return match[0]
         scale = 12 if unit in self._dozens else self._large.get(unit, 1)
-        return _padded_digits((self._small_number(found["whole"]) + self._fractions[found["part"]]) * scale, found)
+        return _padded_digits((self._small_number(match["whole"]) + self._fractions[match["part"]]) * scale, match)
 
-    def _digits_of_fraction_of_scale(self, found: re.Match[str]) -> str:
-        many = self._small.get(found["many"] or "", 1)
-        part = self._fractions[found["half"] or found["part"]]
-        return _padded_digits(many * part * self._large[found["scale"]], found)
+    def _digits_of_fraction_of_scale(self, match: re.Match[str]) -> str:
+        many = self._small.get(match["many"] or "", 1)
+        part = self._fractions[match["half"] or match["part"]]
+        return _padded_digits(many * part * self._large[match["scale"]], match)
 
-    def _digits_of_dozens(self, found: re.Match[str]) -> str:
-        share = self._fractions[found["part"].strip()] if found["part"] else 1
-        return _padded_digits(self._small_number(found["many"]) * 12 * share, found)
+    def _digits_of_dozens(self, match: re.Match[str]) -> str:
+        share = self._fractions[match["part"].strip()] if match["part"] else 1
+        return _padded_digits(self._small_number(match["many"]) * 12 * share, match)
 
-    def _digits_of_number_run(self, found: re.Match[str]) -> str:
-        parts = self._word.findall(found[0])
+    def _digits_of_number_run(self, match: re.Match[str]) -> str:
+        parts = self._word.findall(match[0])
         if not any(
             word in self._large or word in self._hundreds or self._small[word] >= _LEAST_HUNDRED for word in parts
         ):
-            return found[0]
+            return match[0]
         if len(parts) < 2 or (len(parts) == 2 and self._large.get(parts[1], 0) >= _LEAST_SCALE):
-            return found[0]  # "ten million" is as exact as 10 million
+            return match[0]  # "ten million" is as exact as 10 million
         value = self._value_of_words(parts)
-        return found[0] if value is None else _padded_digits(value, found)
+        return match[0] if value is None else _padded_digits(value, match)
 
     def _value_of_words(self, parts: Sequence[str]) -> int | None:
         """The number that the words form, or None where they are several numbers or a year."""
@@ -313,9 +313,9 @@ class NumberWordReader:
         return total + group
 
 
-def _padded_digits(value: float, found: re.Match[str]) -> str:
+def _padded_digits(value: float, match: re.Match[str]) -> str:
     digits = str(round(value)) if abs(value - round(value)) < 1e-6 else f"{value:.2f}".rstrip("0")
-    return digits.rjust(len(found[0])) if len(digits) <= len(found[0]) else found[0]
+    return digits.rjust(len(match[0])) if len(digits) <= len(match[0]) else match[0]
 
 
 @cache

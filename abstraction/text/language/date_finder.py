@@ -339,7 +339,9 @@ _LEAST_OF_NAME = 3  # letters; shorter forms occur before digits only
 
 
 def dates_with_swapped_day_and_month(text: str) -> tuple[IntervalClaim, ...]:
-    """The numeric dates whose day and month may be swapped, read in the order that `dates` does not use."""
+    """The numeric dates that are valid with day and month in either order, read in the order that `dates` does not
+    use.
+    """
     claims = []
     for match in _TURNABLE.finditer(text):
         first, second = int(match["a"]), int(match["b"])

@@ -45,7 +45,7 @@ class Language:
     `marks` contains (before, after) for "BC" and "BCE" in the language's own words. `templates` and `patterns` are
     keyed as in en.json and by CLDR; `points` pairs a date pattern with its style. `counts` are templates of the
     ordinal of a century with `n`, `nth` or `roman`; `special_counts` override them. `elided` are replacements in
-    finished texts ("de e" by "d'e"); `singular` turn the name of a language family into that of one language;
+    finished texts ("de e" by "d'e"); `singular` make the name of a language family that of one language;
     `bare_names` remove a case ending or an elided article. `later_group` is the number of digits between separators
     except the last group, which has three; `digits` maps 0 to 9 to the language's own. `ones` are articles that mean 1
     ("a million"), `dozens` words for 12 and `fractions` words for less than 1; `glue` is a regular expression for
