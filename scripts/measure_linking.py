@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 
 from measuring import arguments, relation_files
 
-from abstraction.base.properties import properties
-from abstraction.base.relations import Classifier, Relation, relation, table
+from abstraction.base.properties import property_ids
+from abstraction.base.relations import Classifier, Relation, relation, relations_by_id
 from abstraction.linking.candidates import ValueCounts
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Link, Linker
@@ -97,7 +97,7 @@ def unaware(graph: Graph, asked: Question) -> Linker:
 
 def answers(linker: Linker, smallest: Linker, graph: Graph, asked: Question) -> dict[str, Link]:
     """The link of one question in each mode."""
-    around = linker.subjects(graph.label(asked.subject), None, asked.relation)
+    around = linker.subject_ids(graph.label(asked.subject), None, asked.relation)
     hidden = unaware(graph, asked)
     return {
         "smallest": smallest.link(asked.text, asked.relation),
@@ -171,7 +171,7 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true", help="list what is wrong with the subject given")
     given = parser.parse_args()
     with SQLiteStore.open(given.snapshot) as store:
-        graph = Graph(store, properties=properties() | set(table()))
+        graph = Graph(store, properties=property_ids() | set(relations_by_id()))
         gazetteer = Gazetteer(graph, Classifier(graph))
         linker, smallest = Linker(graph, gazetteer), Linker(graph, gazetteer, method="smallest")
         asked = list(questions(graph, relation_files(given.data), given.seed))

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from measuring import arguments, percent, relation_files
 
-from abstraction.base.relations import table
+from abstraction.base.relations import relations_by_id
 from abstraction.text.questions.question_wording import read_relation_wording
 
 # Two names of one question: the language of a film, a place and what administers it.
@@ -74,7 +74,7 @@ def measure(name: str, questions: Iterable[Asked], *, verbose: bool) -> None:
         counts.update({"all": 1, "with": one is not None, "told": told is not None, "right": right})
         counts["found"] += right and one is not None
         per[one or ("several" if asked else "none")].update(all=1, right=right, wrong=told is not None and not right)
-        if verbose and not right and (told or one in table()):
+        if verbose and not right and (told or one in relations_by_id()):
             print(f"  {one} but {told}: {question}")
     print(f"{name}: {counts['all']} questions, {counts['with']} with a property")
     print(f"  found {counts['found']}/{counts['with']} {percent(counts['found'], counts['with'])},"

@@ -25,7 +25,7 @@ _data = partial(package_data, "properties.json")
 
 
 @cache
-def properties() -> frozenset[str]:
+def property_ids() -> frozenset[str]:
     """The ids of all properties in the table."""
     return frozenset(_data()["properties"])
 

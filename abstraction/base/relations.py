@@ -82,7 +82,7 @@ def trivial_phrases(groups: Iterable[str]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def table() -> Mapping[str, Relation]:
+def relations_by_id() -> Mapping[str, Relation]:
     """All rows by property id, in the table's order."""
     out: dict[str, Relation] = {}
     for row in _data()["relations"]:
@@ -109,7 +109,7 @@ def relation(property_id: str) -> Relation:
 
     Raises UnknownRelationError for a text that is no property id; the message names the nearest relation.
     """
-    rows = table()
+    rows = relations_by_id()
     if property_id in rows:
         return rows[property_id]
     if re.fullmatch(r"P[1-9][0-9]{0,8}", property_id):  # nine digits are far above the largest property id
@@ -153,7 +153,7 @@ def class_filter(asks: str) -> ClassFilter | None:
 
 
 @lru_cache(maxsize=1)
-def _heads() -> tuple[re.Pattern[str], Mapping[str, str]]:
+def _head_noun_pattern_and_classes() -> tuple[re.Pattern[str], Mapping[str, str]]:
     kinds: dict[str, str] = {}
     for kind, words in _class_data()["heads"].items():
         for word in words:
@@ -180,7 +180,7 @@ _DOER = re.compile(
 def head_of_description(description: str) -> tuple[str, str] | None:
     """The head noun of a description opening and its class, or None. "city in France" -> ("city", "place")."""
     opening = _HEAD_END.split(normalise(description[:LONGEST_DESCRIPTION]), maxsplit=1)[0].strip()
-    pattern, kinds = _heads()
+    pattern, kinds = _head_noun_pattern_and_classes()
     found = pattern.search(opening)
     return (found.group(1), kinds[found.group(1)]) if found else None
 

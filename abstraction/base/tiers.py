@@ -57,7 +57,7 @@ class Abstention(StrEnum):
 class Evidence:
     """One step of the reasoning that makes a tier true.
 
-    kind "statement": `subject` `property` `value` (a QID or a literal in plain text), `statement` its id.
+    kind "statement": `subject` `property` `value` (a QID or a literal_text in plain text), `statement` its id.
 
     kind "description": the description of `subject` in `language`, `text` the whole, `span` the [start, end) used.
 
@@ -377,10 +377,10 @@ def leads_to(step: Evidence, following: Evidence) -> bool:
 
 def evidence_value(statement: Statement) -> str | None:
     """The value of a statement in the form that evidence has."""
-    return statement.target or literal(statement)
+    return statement.target or literal_text(statement)
 
 
-def literal(statement: Statement) -> str | None:
+def literal_text(statement: Statement) -> str | None:
     """A value other than an entity as plain text: dates ISO-like at their precision, amounts with their unit."""
     value = statement.value
     if isinstance(value, TextValue):

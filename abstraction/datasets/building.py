@@ -28,7 +28,7 @@ from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
 from abstraction.files.row_shapes import origin_sentence
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.files.writing import json_line
-from abstraction.linking.linker import settings_fingerprint
+from abstraction.linking.linker import link_settings_fingerprint
 from abstraction.linking.review import (
     Reviewer,
     drop_refused_ladder,
@@ -193,7 +193,7 @@ def _inputs_and_settings(
         "questions": questions.selection_settings,
         "inputs": [{"name": path.name, "sha256": sha256_of(path)} for path in questions.files],
         "snapshot": store.manifest()["snapshot_id"],
-        "language": settings.language, "linker": settings.linker, "link_settings": settings_fingerprint(),
+        "language": settings.language, "linker": settings.linker, "link_settings": link_settings_fingerprint(),
         "one_answer_only": CleaningStep.SEVERAL_ANSWERS in settings.steps, "rules": rules_fingerprint(),
         "phraser": phraser.fingerprint if phraser else None, "scorer": scorer.fingerprint if scorer else None,
         "batch": settings.batch, "decisions": settings.decisions, "least": settings.least,

@@ -9,7 +9,7 @@ from typing import Any
 
 from abstraction.base.faults import RejectedRow
 from abstraction.base.properties import id_with_label
-from abstraction.base.relations import table
+from abstraction.base.relations import relations_by_id
 from abstraction.files.rows import TieredRow
 from abstraction.text.questions.question_wording import QuestionKind, asked_kind
 from kg.base.model import ENTITY_ID, number_within_kind
@@ -33,7 +33,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u206
 
 def asked_answer_class(row: TieredRow, language: str = "en") -> str:
     """The answer class that a row asks for: by its relation, else by the words of its question in its language."""
-    relation = table().get(row.relation or "")
+    relation = relations_by_id().get(row.relation or "")
     found = relation.asks if relation else asked_kind(row.question, str(row.extra.get("language") or language)).kind
     return _CLASSES.get(found, str(found))
 

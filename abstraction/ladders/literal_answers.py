@@ -16,7 +16,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from abstraction.base.properties import package_data
-from abstraction.base.relations import table
+from abstraction.base.relations import relations_by_id
 from abstraction.base.tiers import Condition, Evidence, Level, Tier, from_statement
 from abstraction.ladders.literal_ladders import AMOUNT, date_ladder, quantity_ladder, read_amount
 from abstraction.ladders.weighing import year_span
@@ -91,7 +91,7 @@ def _supporting_evidence(
 
 def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
     """The levels of a quantity, the answer first; None where the text is no quantity."""
-    parsed = read_amount(text, code=graph.shown_in, is_temperature=not relation or relation not in table())
+    parsed = read_amount(text, code=graph.shown_in, is_temperature=not relation or relation not in relations_by_id())
     if parsed is None:
         return None
     if not is_supported_language(graph.shown_in) and _THOUSANDS.search(text):

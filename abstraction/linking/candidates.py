@@ -20,7 +20,7 @@ from abstraction.base.relations import (
     answer_class_of_description,
     answer_classes_by_anchor,
     class_filter,
-    table,
+    relations_by_id,
 )
 from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
 from abstraction.text.descriptions.attested_words import FAMILIES, common_occupations, common_types
@@ -84,7 +84,7 @@ def kindred_relations(relation: Relation) -> tuple[str, ...]:
     """The other relations of the table that ask for the same kind of answer; empty where any kind is asked for."""
     if relation.asks == "any":
         return ()
-    return tuple(row.id for row in table().values() if row.asks == relation.asks and row.id != relation.id)
+    return tuple(row.id for row in relations_by_id().values() if row.asks == relation.asks and row.id != relation.id)
 
 
 # Names with a type: "Yunnan province", "the city of Lyon", "Lyon (city)", "the French composer Debussy".
@@ -176,7 +176,7 @@ class Candidates:
         key = (text, relation.id, relation.asks)
         if key not in self._candidates:
             matches = self.items_named(text, relation)
-            self._candidates[key] = tuple(self.fitting(matches, text, relation)) if matches else None
+            self._candidates[key] = tuple(self.filter_fitting(matches, text, relation)) if matches else None
         return self._candidates[key]
 
     def items_named(self, text: str, relation: Relation) -> tuple[NameMatch, ...]:
@@ -190,7 +190,7 @@ class Candidates:
         if text.endswith(")") and (matches := self.find_typed(text)):
             return matches  # "Boston (town)" is not every Boston
         for variant in (*variants(text), *(f"{text} {end}" for end in ENDINGS.get(relation.asks, ()))):
-            matches = self._items(variant)
+            matches = self._fetch_items_named(variant)
             if bare_word:
                 matches = tuple(m for m in matches if m.text.islower() and len(m.text) > CODE_LENGTH)
             if matches:
@@ -202,7 +202,7 @@ class Candidates:
         splits = list(split_type(text))
         self._graph.prefetch_names(split.name for split in splits)
         for split in splits:
-            if fitting := tuple(m for m in self._items(split.name) if self._is_of_type(m.id, split)):
+            if fitting := tuple(m for m in self._fetch_items_named(split.name) if self._is_of_type(m.id, split)):
                 return fitting
         return ()
 
@@ -240,12 +240,12 @@ class Candidates:
         if not around or not first or "" in names:
             return ()
         for variant in variants(first):
-            places = [m for m in self._items(variant) if not PLACES.isdisjoint(self._classes(m.id))]
+            places = [m for m in self._fetch_items_named(variant) if not PLACES.isdisjoint(self._classes(m.id))]
             if inside := tuple(m for m in places if names <= self._gazetteer.container_names(m.id)):
                 return inside
         return ()
 
-    def _items(self, name: str) -> tuple[NameMatch, ...]:
+    def _fetch_items_named(self, name: str) -> tuple[NameMatch, ...]:
         """The items with a name, fetched into the graph."""
         matches = tuple(m for m in self._graph.find(name) if m.id.startswith("Q"))
         self._graph.fetch(m.id for m in matches)
@@ -255,12 +255,12 @@ class Candidates:
         """Places after a preposition ("in Munich"), persons before their role ("Bob Geldof as Pink")."""
         for pattern, kinds in ((_IN, PLACES), (_AS, _PERSONS)):
             if match := pattern.fullmatch(text.strip()):
-                named = self._items(match["name"])
+                named = self._fetch_items_named(match["name"])
                 if fitting := tuple(m for m in named if not kinds.isdisjoint(self._classes(m.id))):
                     return fitting
         return ()
 
-    def fitting(self, matches: Iterable[NameMatch], text: str, relation: Relation) -> list[Candidate]:
+    def filter_fitting(self, matches: Iterable[NameMatch], text: str, relation: Relation) -> list[Candidate]:
         """The matches that fit what the relation asks for, in order.
 
         An entity fits by its class; or, with an unknown or other class, if the source uses it at least PROVEN times as

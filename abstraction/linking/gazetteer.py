@@ -140,7 +140,7 @@ class Gazetteer:
                 coarser = [place for step in steps for place in step]
                 if WORLD.search(part) and any(p.qid and self.is_state(p.qid) for p in coarser):
                     continue  # "in north-west Europe, part of the United Kingdom": Europe is not in a state
-                steps = [*self._part_named_after(part, coarser, exclude), *steps]
+                steps = [*self._whole_of_named_part(part, coarser, exclude), *steps]
                 coarser = [place for step in steps for place in step]
                 places = self._resolve_unit(part, coarser, exclude, after_on=unit.preposition == "on", spread=spread)
                 if not places or {p.key for p in places} & {p.key for p in coarser}:
@@ -307,18 +307,18 @@ class Gazetteer:
     ) -> tuple[Place, ...]:
         """The places that a unit of a chain refers to, by the rest of the chain; empty for none."""
         for variant in barer_names(text):
-            if qid := self._choose(variant, coarser, exclude):
+            if qid := self._choose_place(variant, coarser, exclude):
                 if after_on and not self._graph.is_instance(qid, {"Q23442"}):
                     return ()  # "on the Danube" is next to it; "on Long Island" is inside
                 return (Place(text=self._graph.label(qid) or variant, qid=qid, written=text),)
-        if both := self._both_places(text, coarser, exclude, after_on=after_on, spread=spread):
+        if both := self._resolve_pair(text, coarser, exclude, after_on=after_on, spread=spread):
             return both
         name = barer_names(text)[-1]
         if after_on or not re.match(r"[A-ZÀ-Þ][\w'’.-]+", name) or len(name.split()) > 6:
             return ()
         return (Place(text=name, written=text),)
 
-    def _both_places(
+    def _resolve_pair(
         self, text: str, coarser: Sequence[Place], exclude: str | None, *, after_on: bool, spread: bool
     ) -> tuple[Place, ...]:
         """The places of "X and Y" where a thing can lie in both; else empty."""
@@ -339,19 +339,19 @@ class Gazetteer:
         both = [self._resolve_unit(side, coarser, exclude, after_on=after_on, spread=False) for side in (left, right)]
         return (*both[0], *both[1]) if all(both) else ()
 
-    def _part_named_after(
+    def _whole_of_named_part(
         self, text: str, coarser: Sequence[Place], exclude: str | None
     ) -> tuple[tuple[Place, ...], ...]:
         """The place that a part is named after and that contains it: Los Angeles for Downtown Los Angeles."""
         match = _PART_OF.match(text)
         if match is None:
             return ()
-        whole = self._choose(match["whole"], coarser, exclude)
+        whole = self._choose_place(match["whole"], coarser, exclude)
         if whole is None or whole in {p.qid for p in coarser}:
             return ()
         return ((Place(text=self._graph.label(whole) or match["whole"], qid=whole),),)
 
-    def _choose(self, name: str, coarser: Sequence[Place], exclude: str | None) -> str | None:
+    def _choose_place(self, name: str, coarser: Sequence[Place], exclude: str | None) -> str | None:
         """The place with the name that agrees with the coarser ones; None where the snapshot may have only a namesake.
 
         An alias is accepted for a state (USA), or where a container below the state agrees: the snapshot may lack the
@@ -427,7 +427,7 @@ _UNIT = re.compile(
 
 def lies_in_another_unit(candidate: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
     """Whether a candidate for a capital lies in another unit of the kind asked for, as another county."""
-    asked = _named_unit(relation, question)
+    asked = _unit_in_question(relation, question)
     if asked is None:
         return False
     kind, name = normalise(asked["kind"]), normalise(asked[0])
@@ -442,11 +442,11 @@ def is_unlikely_seat(qid: str, relation: Relation, question: str, gazetteer: Gaz
     """
     if relation.id != CAPITAL:
         return False
-    asked = _named_unit(relation, question)
+    asked = _unit_in_question(relation, question)
     return (asked is not None and asked["kind"] == "County") or gazetteer.is_state(qid)
 
 
-def _named_unit(relation: Relation, question: str) -> re.Match[str] | None:
+def _unit_in_question(relation: Relation, question: str) -> re.Match[str] | None:
     return _UNIT.search(question.rstrip("?. ")) if relation.id == CAPITAL else None
 
 

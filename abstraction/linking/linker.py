@@ -149,7 +149,7 @@ class Surroundings:
             "linked": linked,
             "neighbours": min(len(near & around), 3),
             "words": min(len(own_words & words_of_subject), 3),
-            "anachronism": self._cannot_meet(qid, subject, relation),
+            "anachronism": self._is_anachronistic(qid, subject, relation),
         }
 
     def _statements_with_target(self, entity_id: str) -> list[Statement]:
@@ -225,7 +225,7 @@ class Surroundings:
         takes_part = not _PARTICIPANTS.isdisjoint(described)
         return 0, (OF_ANOTHER if is_film else 1.0) * (bool(names) and not takes_part)
 
-    def _cannot_meet(self, qid: str, subject: str, relation: Relation) -> bool:
+    def _is_anachronistic(self, qid: str, subject: str, relation: Relation) -> bool:
         """Whether one ended before the other began, or a maker was too young or long dead when the work was made."""
         begin, end = self._first_and_last_year(qid)
         first, last = self._first_and_last_year(subject)
@@ -272,7 +272,7 @@ class Surroundings:
 link_settings = partial(package_data, "linking.json")
 
 
-def settings_fingerprint() -> str:
+def link_settings_fingerprint() -> str:
     """The fingerprint of the settings for the record of a run."""
     return hashlib.sha256(json.dumps(link_settings(), sort_keys=True).encode()).hexdigest()[:12]
 
@@ -333,7 +333,7 @@ class Linker:
         self.find_typed = self._candidates.find_typed
         self._nouns = AskedNouns(graph, self._classes)
 
-    def link_given(self, qid: str, relation: Relation) -> Link:
+    def link_given_qid(self, qid: str, relation: Relation) -> Link:
         """The link for a QID of the input row: abstains where it is unknown or its class is not asked for."""
         if self._graph.entity(qid) is None:
             return Link(qid=None, abstained=Abstention.NO_LINK)
@@ -343,7 +343,7 @@ class Linker:
             return Link(qid=qid, confidence="given", rule="given", abstained=Abstention.TYPE_CONFLICT)
         return Link(qid=qid, confidence="given", rule="given")
 
-    def subjects(self, text: str | None, qid: str | None, relation: Relation) -> tuple[str, ...]:
+    def subject_ids(self, text: str | None, qid: str | None, relation: Relation) -> tuple[str, ...]:
         """QIDs that the subject's name may refer to, best first; one if `qid` is given or the method is "smallest"."""
         if qid is not None:
             return (qid,) if self._graph.entity(qid) else ()
@@ -387,7 +387,7 @@ class Linker:
         stated = {t for s in subjects for t in self._graph.targets(s, relation.id)}
         for qid, signs in self._nouns.signs([i for i in own_signs if i not in stated], question, relation).items():
             own_signs[qid].update(signs)
-        question_signs = self._signs_of_question(list(own_signs), relation, subjects, question)
+        question_signs = self._signs_of_context(list(own_signs), relation, subjects, question)
         whole = {qid: {**own_signs[qid], **question_signs[qid]} for qid in own_signs}
         foreign = relation.asks == "work" and all(map(_is_by_another_maker, whole.values()))
         # Every candidate is clearly of another kind than the noun, and the source does not prove that it is an answer.
@@ -397,7 +397,7 @@ class Linker:
             return self._link_lone_candidate(whole, relation, text, question)
         return self._link_likeliest(whole, relation, text, question)
 
-    def _signs_of_question(
+    def _signs_of_context(
         self, ids: Sequence[str], relation: Relation, subjects: Sequence[str], question: str
     ) -> dict[str, Signs]:
         """The signs of each candidate by question and subject; of several possible subjects, those with the largest
@@ -422,7 +422,7 @@ class Linker:
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
         uses = math.expm1(signs.get("uses", 0.0)) + math.expm1(signs.get("kindred", 0.0))
         certain = _question_supports(signs) or signs.get("asked") == 1 or uses >= link_settings()["well_known"]
-        if not certain and relation.asks == "place" and self._may_be_elsewhere(qid, text, signs):
+        if not certain and relation.asks == "place" and self._may_be_wrong_place(qid, text, signs):
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
         return Link(qid=qid, confidence="high" if certain and doubt < 1 else "medium", rule="only", share=1.0)
 
@@ -457,7 +457,7 @@ class Linker:
             rivals = rivals if share < enough and rivals else tuple(order[1:])
         return Link(qid=best, confidence=confidence, rule=rule, rivals=rivals, share=share)
 
-    def _may_be_elsewhere(self, qid: str, text: str, signs: Signs) -> bool:
+    def _may_be_wrong_place(self, qid: str, text: str, signs: Signs) -> bool:
         """Whether a lone place may be the wrong one: its label is spelt differently (Brookeville for Brookville) and
         it has no uses, or it is small and a county elsewhere has its name.
         """

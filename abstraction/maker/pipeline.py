@@ -12,8 +12,8 @@ from dataclasses import replace
 from itertools import groupby, islice
 
 from abstraction.base.faults import Fault, OnReject, RejectedRow, attempt
-from abstraction.base.properties import properties
-from abstraction.base.relations import ANY, Relation, relation, table
+from abstraction.base.properties import property_ids
+from abstraction.base.relations import ANY, Relation, relation, relations_by_id
 from abstraction.base.tiers import Level
 from abstraction.errors import RowError
 from abstraction.files.rows import QARow, TieredRow, row_language
@@ -48,7 +48,7 @@ class LadderMaker:
     the paper. Without `bits_asked` that field stays empty: counting the answers of a relation takes a second or more.
 
     `graph` is the cached view of the snapshot; `classes`, `gazetteer` and `linker` read it. `drop_caches_if_full` and
-    `drop_conclusions` may replace them.
+    `drop_derived_caches` may replace them.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class LadderMaker:
         self._open_graph(store)
 
     def _open_graph(self, store: Store) -> None:
-        known = properties() | set(table())
+        known = property_ids() | set(relations_by_id())
         read = description_language(self._language)
         labels = territory_labels(self._language)
         graph = Graph(store, language=read, shown_in=self._language, further_labels=labels, properties=known)
@@ -102,7 +102,7 @@ class LadderMaker:
             for row in chunk:
                 made = attempt("making a ladder", self.make, row)
                 if isinstance(made, Fault):
-                    self.drop_conclusions()  # caches may be half filled
+                    self.drop_derived_caches()  # caches may be half filled
                     yield made.rejected(source=row.source, id=row.id, text=row.question)
                 else:
                     yield made
@@ -148,7 +148,7 @@ class LadderMaker:
         asked = relation(row.relation) if row.relation else read_relation_wording(row.question, self._language).kind
         return RowMaker(self._tools, readers, row, kind, asked or ANY).make_with_notes()
 
-    def drop_conclusions(self) -> None:
+    def drop_derived_caches(self) -> None:
         """Drop everything derived from entities, as after an interruption; the entities themselves stay cached."""
         self._use_readers(self._readers.with_empty_caches())
 

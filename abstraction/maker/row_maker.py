@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, get_args
 
-from abstraction.base.relations import ANY, Classifier, Relation, table
+from abstraction.base.relations import ANY, Classifier, Relation, relations_by_id
 from abstraction.base.tiers import Abstention, Ladder, Level, Tier
 from abstraction.files.records import QUESTION_SITELINKS
 from abstraction.files.rows import QARow, TieredRow, candidate_ids_of_link
@@ -179,7 +179,7 @@ class RowMaker:
     def make_with_notes(self) -> RowWithNotes:
         """The row with the ladders of all its answers arranged on it, and its notes."""
         row, asked = self._row, self._asked
-        subjects = self._readers.linker.subjects(row.subject_text, row.subject_qid, asked)
+        subjects = self._readers.linker.subject_ids(row.subject_text, row.subject_qid, asked)
         links, ladders = [], []
         for text, qid in zip(row.answers, row.answer_qids, strict=True):
             link, ladder = self._link_and_ladder(text, qid, asked, subjects)
@@ -248,7 +248,7 @@ class RowMaker:
         if asked.asks in ("date", "quantity"):
             return self._value_ladder(text, asked, subjects)
         if qid is not None:
-            link = self._readers.linker.link_given(qid, asked)
+            link = self._readers.linker.link_given_qid(qid, asked)
             if link.abstained is None and (earlier := self._row.earlier_link(text, qid)) is not None:
                 link = _read_link_note(earlier)
         else:
@@ -318,7 +318,7 @@ class RowMaker:
         self._doubted |= proposed.doubted
         told = self._tools.giveaways.keys_given_away(proposed.nodes, case) if self._tools.as_asked else frozenset[str]()
         usual = frozenset[str]()  # tiers that most answers of the relation share, as measured
-        if self._tools.as_asked or asked.id not in table():
+        if self._tools.as_asked or asked.id not in relations_by_id():
             is_true_of_most = self._tools.answer_shares.is_true_of_most_answers
             usual = frozenset(key for key, node in proposed.nodes.items() if is_true_of_most(case, node))
         for node in (proposed.nodes[key] for key in (told | usual if self._tools.as_asked else told)):

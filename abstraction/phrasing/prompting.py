@@ -171,10 +171,10 @@ def load_prompts(
         if strange := next((file for file in there if file.stem not in kind_of), None):
             raise PromptError(f"{strange} replaces no prompt; those there are: {known}")
         folders.insert(0, (OWN_ORIGIN, own))
-    return {name: _load(kind, folders) for name, kind in kind_of.items()}
+    return {name: _load_prompt(kind, folders) for name, kind in kind_of.items()}
 
 
-def _load(kind: PromptKind, folders: Sequence[tuple[str, Path]]) -> Prompt:
+def _load_prompt(kind: PromptKind, folders: Sequence[tuple[str, Path]]) -> Prompt:
     for origin, folder in folders:
         path = folder / f"{kind.name}{SUFFIX}"
         if path.is_file():

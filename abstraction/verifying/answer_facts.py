@@ -184,7 +184,7 @@ class AnswerFactsReader:
         wholes = [t for c in countries[:1] for t in self.graph.targets(c, "P131")]
         return {w for c in (*countries[:1], *wholes) for w in self.demonym_words(c) | self.name_words([c])}
 
-    def is_called(self, qid: str, key: str) -> bool:
+    def has_name(self, qid: str, key: str) -> bool:
         """Whether the bare text `key` is a name of the entity, in singular or plural."""
         words = singular_words(key)
         return any(without_article(n) == key or singular_words(n) == words for n in self.graph.names(qid))

@@ -64,7 +64,7 @@ class PlacementJudge:
         ids = {i for i in facts.above.ids if key in {without_article(n) for n in self.graph.names(i)}}
         if ids or key in facts.above.names or self._is_place_in_description(facts, tier.text):
             return frozenset(ids or {f"text:{key}"})
-        return frozenset(c for c in facts.above_classes if self.facts_reader.is_called(c, key))
+        return frozenset(c for c in facts.above_classes if self.facts_reader.has_name(c, key))
 
     def _is_place_in_description(self, facts: AnswerFacts, text: str) -> bool:
         """Whether the answer's description names the text as a place or owner of the answer: "in X", ", X", "of X"."""
@@ -123,14 +123,14 @@ class PlacementJudge:
         if WORLD.search(label) and not is_continent:
             return None  # the Caribbean spans states: no conflict can be shown
         if self.facts_reader.is_present_state(place):
-            return self._reason_of_location(above.states)
+            return self._location_reason(above.states)
         if label and is_continent:
-            return self._reason_of_location(above.continents)
+            return self._location_reason(above.continents)
         around = self.facts_reader.above(place)
         if around.states and above.states and around.states.isdisjoint(above.states):
             # A chain that ends in the right state means another place, which the snapshot lacks.
             texts = {without_article(tier.text) for level in facts.row.levels[1:] for tier in level.tiers}
-            if any(self.facts_reader.is_called(state, text) for state in above.states for text in texts):
+            if any(self.facts_reader.has_name(state, text) for state in above.states for text in texts):
                 return None
             return f"{label} lies in {self._labels_of(around.states)}"
         divisions = {place} if self.facts_reader.is_present_first_division(place) else around.divisions
@@ -138,10 +138,10 @@ class PlacementJudge:
             # Only divisions of one class exclude each other: a county may lie in a region.
             classes = {c for d in divisions for c in self.graph.classes(d)}
             if any(not classes.isdisjoint(self.graph.classes(d)) for d in above.divisions):
-                return self._reason_of_location(above.divisions)
+                return self._location_reason(above.divisions)
         return None
 
-    def _reason_of_location(self, places: Collection[str]) -> str | None:
+    def _location_reason(self, places: Collection[str]) -> str | None:
         return f"the answer lies in {self._labels_of(places)}" if places else None
 
     def _labels_of(self, places: Iterable[str]) -> str:
@@ -287,7 +287,7 @@ class Judge:
             row=row.id,
             answer=next((verdict.answer for verdict in by_answer if verdict.answer), None),
             classes=tuple(sorted({kind for verdict in by_answer for kind in verdict.classes})),
-            tiers=tuple(_combine_answers(tier, verdicts, row) for tier, *verdicts in by_tier),
+            tiers=tuple(_combine_verdicts_of_answers(tier, verdicts, row) for tier, *verdicts in by_tier),
             certain=all(verdict.certain for verdict in by_answer),
         )
 
@@ -520,7 +520,7 @@ class Judge:
         out = content_words(tier.text) | self.facts_reader.name_words(kinds) | {"person"}
         text = f" {normalise(tier.text)} "
         lifts = [lift for title, lift in broader_offices_by_title().items() if f" {title} " in text]
-        around, called = (*facts.above.ids, *sorted(facts.nations)), self.facts_reader.is_called
+        around, called = (*facts.above.ids, *sorted(facts.nations)), self.facts_reader.has_name
         names = map(without_article, proper_names(tier.text))
         # The places of the answer that the phrase names, with everything above them: names and demonyms are entailed.
         places = [place for name in names for place in [i for i in around if called(i, name)][:3]]
@@ -552,7 +552,7 @@ def _split_by_answer(row: TieredRow) -> list[TieredRow]:
     ]
 
 
-def _combine_answers(tier: Tier, verdicts: Sequence[TierVerdict], row: TieredRow) -> TierVerdict:
+def _combine_verdicts_of_answers(tier: Tier, verdicts: Sequence[TierVerdict], row: TieredRow) -> TierVerdict:
     """The verdict on one tier from its verdicts for several answers: "contradicted" where it is for an answer in its
     `of`; else the best, of these answers or, without any, of all.
 

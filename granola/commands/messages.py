@@ -71,7 +71,7 @@ def warn_of_snapshot_gaps(store: Store, language: str, relation: str | None = No
 
     Raises UsageError for a relation outside the relation table that no entity has.
     """
-    from abstraction.base.relations import table
+    from abstraction.base.relations import relations_by_id
     from abstraction.text.language.languages import has_grammar, language_gaps_notice
     from kg.base.model import fallback_chain
     from kg.store.sqlite import SQLiteStore
@@ -85,7 +85,7 @@ def warn_of_snapshot_gaps(store: Store, language: str, relation: str | None = No
             note(f"the snapshot has no label in {language!r}; names fall back to {chain}")
     if store.manifest().get("time_aware") is False:
         note("the snapshot holds truthy statements without qualifiers: ladders cannot tell what held when")
-    if relation is not None and relation not in table():
+    if relation is not None and relation not in relations_by_id():
         if relation not in store.property_counts([relation]):
             raise UsageError(
                 f"--relation {relation}: no entity of the snapshot has this property, and the relation table has no "

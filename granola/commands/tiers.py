@@ -248,7 +248,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
 
     def run(self) -> RowsOutput:
         """Make the ladders and write them. Raises UsageError, and RowError where no question can be used."""
-        from abstraction.linking.linker import settings_fingerprint
+        from abstraction.linking.linker import link_settings_fingerprint
         from granola.scoring.ladder_coverage import LadderCoverage
 
         relation = property_id(self.relation)
@@ -276,7 +276,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
                     ladders = phrasing.rows(ladders, on_reject=output.rejected.append)
                 self._write_rows(coverage.count_while_iterating(ladders), output, kind)
                 output.more["snapshot"] = str(store.manifest()["snapshot_id"])
-            fingerprint = settings_fingerprint() if self.linker == "question" else None
+            fingerprint = link_settings_fingerprint() if self.linker == "question" else None
             # The reason up to the colon: what follows names the single row.
             reasons = Counter(row.reason.split(":")[0] for row in output.rejected)
             output.more |= {

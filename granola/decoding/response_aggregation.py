@@ -101,7 +101,7 @@ class Aggregator:
     def _discard_caches(self) -> None:
         """Discard caches, which a failed row may have left incomplete."""
         assert self._maker is not None
-        self._maker.drop_conclusions()
+        self._maker.drop_derived_caches()
         self._reader = ResponseReader(self._maker)
 
     def _tally_row(self, row: SampleRow, readings: tuple[ReadResponse, ...] | None) -> ClaimTally:

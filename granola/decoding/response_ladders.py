@@ -227,7 +227,7 @@ class Ladders:
             return (alone,)
         linker = self._maker.linker
         link = (
-            linker.link_given(qid, context.asked)
+            linker.link_given_qid(qid, context.asked)
             if qid is not None
             else linker.link(text, context.asked, subjects=context.subjects, question=row.question)
         )

@@ -101,7 +101,7 @@ class ResponseReader:
         out = []
         for row, responses, shared in zip(rows, cleaned, names, strict=True):
             asked = self._relation_asked_for(row)
-            subjects = self._maker.linker.subjects(row.subject_text, row.subject_qid, asked)
+            subjects = self._maker.linker.subject_ids(row.subject_text, row.subject_qid, asked)
             context = AnswerContext(asked, subjects, row)
             read = {one: self._read_response(one, shared.get(one.text), context) for one in dict.fromkeys(responses)}
             out.append(tuple(read[response] for response in responses))

@@ -17,7 +17,7 @@ from fastapi import Path, Query, Request, Response
 from fastapi.responses import PlainTextResponse, StreamingResponse
 
 from abstraction.base.faults import RejectedRow, repr_excerpt
-from abstraction.base.tiers import literal
+from abstraction.base.tiers import literal_text
 from abstraction.files.records import SCHEMA_VERSION, Record
 from abstraction.files.rows import QARow, TieredRow, candidate_ids_of_link
 from abstraction.files.writing import json_line
@@ -187,7 +187,7 @@ def _snak_json(snak: Snak) -> dict[str, Any]:
 
 
 def _time_text(snak: Snak) -> str | None:
-    return literal(Statement(id="", subject="", property=snak.property, value=snak.value))
+    return literal_text(Statement(id="", subject="", property=snak.property, value=snak.value))
 
 
 def _mentioned_ids(entity: Entity, statements: Iterable[Statement]) -> list[str]:

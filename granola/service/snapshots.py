@@ -260,7 +260,7 @@ class SnapshotSession(WorkContext):
     def drop_unfinished_results(self) -> None:
         """Drop results that interrupted work may have left unfinished; the tables of the snapshot stay."""
         for maker in self._makers.values():
-            maker.drop_conclusions()
+            maker.drop_derived_caches()
 
     def close(self) -> None:
         """Close the snapshot."""

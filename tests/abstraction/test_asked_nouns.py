@@ -33,7 +33,7 @@ KINDS = (VESSEL, BATTLESHIP, NOVEL, SERIES, FILM, CITY, TOLSTOY)
 def asked(text: str, question: str, *known: Entity, prop: str = "") -> Link:
     make: LadderMaker = maker(*KINDS, *known)
     row = relation(prop) if prop else ANY
-    subjects = make.linker.subjects("Leo Tolstoy" if prop else None, None, row)
+    subjects = make.linker.subject_ids("Leo Tolstoy" if prop else None, None, row)
     return make.linker.link(text, row, subjects=subjects, question=question)
 
 
@@ -107,5 +107,5 @@ def test_the_source_knows_better() -> None:
 )
 def test_the_noun_of_a_phrase(question: str, noun: str | None) -> None:
     make = maker(*KINDS)
-    found = AskedNouns(make.graph, make.classes).read(question)
+    found = AskedNouns(make.graph, make.classes).read_noun(question)
     assert (found.text if found else None) == noun

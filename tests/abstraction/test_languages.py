@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.base.properties import package_data, properties
+from abstraction.base.properties import package_data, property_ids
 from abstraction.base.tiers import Level
 from abstraction.ladders.assembly.tier_wording import is_woman, localise
 from abstraction.ladders.literal_answers import age_ladder
@@ -265,7 +265,7 @@ WORKERS = (
     ],
 )
 def test_women_are_told_by_the_feminine_where_the_graph_has_it(code: str, subject: str, text: str, other: str) -> None:
-    graph = Graph(store_of(*WORKERS), shown_in=code, properties=properties())
+    graph = Graph(store_of(*WORKERS), shown_in=code, properties=property_ids())
     feminine = is_woman(graph, "Q36180", subject)
     told = localise([Proposal(key="Q36180", text="writer", qid="Q36180")], graph, feminine=feminine)
     assert told.nodes["Q36180"].text == text

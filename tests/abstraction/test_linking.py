@@ -36,7 +36,7 @@ FRANCE = entity("Q142", "France", P31="Q3624078")
 
 def linked(make: LadderMaker, text: str, prop: str, subject: str | None = None, question: str = "") -> Link:
     asked = relation(prop)
-    return make.linker.link(text, asked, subjects=make.linker.subjects(subject, None, asked), question=question)
+    return make.linker.link(text, asked, subjects=make.linker.subject_ids(subject, None, asked), question=question)
 
 
 def test_the_only_one_of_the_right_class() -> None:
@@ -138,9 +138,9 @@ def test_a_work_by_someone_else_is_not_the_persons() -> None:
 
 def test_a_given_id_is_checked_against_what_is_asked() -> None:
     make = maker(entity("Q3", "Five", P31="Q11424"), entity("Q4", "Rome", P31="Q515"))
-    assert make.linker.link_given("Q3", relation("P19")).abstained == Abstention.TYPE_CONFLICT
-    assert make.linker.link_given("Q4", relation("P19")) == Link(qid="Q4", confidence="given", rule="given")
-    assert make.linker.link_given("Q999", relation("P19")).abstained == Abstention.NO_LINK
+    assert make.linker.link_given_qid("Q3", relation("P19")).abstained == Abstention.TYPE_CONFLICT
+    assert make.linker.link_given_qid("Q4", relation("P19")) == Link(qid="Q4", confidence="given", rule="given")
+    assert make.linker.link_given_qid("Q999", relation("P19")).abstained == Abstention.NO_LINK
 
 
 def test_a_borough_of_the_same_name_does_not_make_the_city_ambiguous() -> None:

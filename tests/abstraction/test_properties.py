@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.base.properties import properties, with_role
-from abstraction.base.relations import table
+from abstraction.base.properties import property_ids, with_role
+from abstraction.base.relations import relations_by_id
 from abstraction.errors import UnknownRelationError
 from abstraction.maker.pipeline import LadderMaker
 from tests.worlds import entity, row, store_of
@@ -39,7 +39,7 @@ def named(folder: str) -> dict[str, set[str]]:
 
 
 def test_every_property_that_the_code_names_is_read() -> None:
-    known = properties() | set(table()) | NONE
+    known = property_ids() | set(relations_by_id()) | NONE
     assert {prop: files for prop, files in named("abstraction").items() if prop not in known} == {}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.base.relations import table
+from abstraction.base.relations import relations_by_id
 from abstraction.base.tiers import Tier
 from abstraction.files.rows import QARow, TieredRow, read_questions
 from abstraction.maker.pipeline import LadderMaker
@@ -107,5 +107,5 @@ def test_tiers_of_all_relations_of_entityquestions_are_worded_by_the_style_sheet
     found, relations, count = told(maker.make_all(rows))
     assert found == []
     assert len(relations) == 24
-    assert relations <= set(table())
+    assert relations <= set(relations_by_id())
     assert count > 4_000

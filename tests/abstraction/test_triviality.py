@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from abstraction.base.relations import relation, table
+from abstraction.base.relations import relation, relations_by_id
 from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.ladders.assembly import filters
 from abstraction.ladders.assembly.filters import MeasuredRelations, RelationAnswerShares
@@ -59,7 +59,7 @@ def bare(text: str, *conditions: tuple[str, str]) -> Proposal:
     ],
 )
 def test_a_class_of_most_answers_is_trivial(proposal: Proposal, trivial: bool) -> None:
-    assert EMPLOYER not in table()
+    assert EMPLOYER not in relations_by_id()
     make = world()
     assert measured(make).is_true_of_most_answers(case(make), proposal) is trivial
 

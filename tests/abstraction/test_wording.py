@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.base.relations import table
+from abstraction.base.relations import relations_by_id
 from abstraction.text.questions.question_facts import follows_from_question, question_facts
 from abstraction.text.questions.question_wording import read_relation_wording, subject_of
 from tests.conftest import DATA, needs_data
@@ -46,7 +46,7 @@ def test_a_long_question_is_read_at_once() -> None:
 
 def test_every_relation_told_has_a_row_or_is_the_exact_wordings() -> None:
     data = json.loads((Path(__file__).parents[2] / "abstraction/data/wording.json").read_text("utf-8"))
-    assert set(data["relations"]) - set(table()) <= {"P38", "P119", "P1376"}
+    assert set(data["relations"]) - set(relations_by_id()) <= {"P38", "P119", "P1376"}
 
 
 def test_rows_without_relation_get_it_from_their_wording() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from abstraction.base.properties import with_role
-from abstraction.base.relations import Relation, table
+from abstraction.base.relations import Relation, relations_by_id
 from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.ladders.proposals import Builder, LadderCase, Proposal, ancestors, merge, remove
 from abstraction.text.descriptions.place_grammar import barer_names
@@ -429,7 +429,7 @@ class RelationAnswerShares:
 
 
 def _minimum_answers_and_entities(case: LadderCase) -> tuple[int, int]:
-    return (FEWEST_ANSWERS, FEWEST_ENTITIES) if case.relation.id in table() else (UNLISTED, UNLISTED)
+    return (FEWEST_ANSWERS, FEWEST_ENTITIES) if case.relation.id in relations_by_id() else (UNLISTED, UNLISTED)
 
 
 def _tier_key(proposal: Proposal) -> str:
