@@ -59,19 +59,19 @@ def test_the_smallest_id_of_table_5_is_taken_whatever_is_asked(store: SQLiteStor
 def test_ids_are_compared_as_numbers() -> None:
     towns = (entity("Q1000", "Berlin", P31="Q515"), entity("Q999", "Berlin", P31="Q515"))
     assert linker(store_of(*towns), "smallest").link("Berlin", relation("P19")).qid == "Q999"
-    assert linker(store_of(*towns), "smallest").subjects("Berlin", None, relation("P17")) == ("Q999",)
+    assert linker(store_of(*towns), "smallest").subject_ids("Berlin", None, relation("P17")) == ("Q999",)
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_the_smallest_id_of_table_6_is_taken_for_the_entity_asked_about(store: SQLiteStore, name: str) -> None:
     qid, _, _, asked = WRONG[name]
-    assert linker(store, "smallest").subjects(name, None, relation(asked)) == (qid,)
+    assert linker(store, "smallest").subject_ids(name, None, relation(asked)) == (qid,)
     # Ours also sees the namesake that the question can mean.
-    assert linker(store, "question").subjects(name, None, relation(asked)) != (qid,)
+    assert linker(store, "question").subject_ids(name, None, relation(asked)) != (qid,)
 
 
 def test_an_id_that_is_given_stands_before_the_smallest(store: SQLiteStore) -> None:
     smallest = linker(store, "smallest")
-    assert smallest.subjects("Enduring Love", "Q99000000", relation("P50")) == ("Q99000000",)
-    assert smallest.subjects("Nobody's Novel", None, relation("P50")) == ()
-    assert smallest.subjects(None, None, relation("P50")) == ()
+    assert smallest.subject_ids("Enduring Love", "Q99000000", relation("P50")) == ("Q99000000",)
+    assert smallest.subject_ids("Nobody's Novel", None, relation("P50")) == ()
+    assert smallest.subject_ids(None, None, relation("P50")) == ()
