@@ -211,6 +211,7 @@ def matcher(
     """
     spec, name = name, name.partition(":")[0]
     if name not in MATCHERS:
+        # the least similarity, in [0, 1]
         near = difflib.get_close_matches(name.lower(), MATCHERS, n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise MatcherError(f"no matcher {name!r}; there are {', '.join(sorted(MATCHERS))}{hint}")
@@ -266,9 +267,10 @@ def match_many(
     if workers is not None and workers < 1:
         raise MatcherError(f"workers is {workers}; allowed: 1 or more")
     left = iter(cases)
+    # few cases are matched here: starting processes would take longer
     for case in left if workers == 1 else islice(left, CASES_OF_ONE_PROCESS if workers is None else 0):
         yield from _match_chunk(matcher, [case], keep_faults)
-    further = list(islice(left, 1))
+    further = list(islice(left, 1))  # looks one case ahead: no process is started for none
     if further:
         from kg.building.source_pass import available_cores
 
@@ -297,7 +299,7 @@ def _match_in_processes(
         except BrokenProcessPool as error:
             raise MatcherError("a matching process was ended, perhaps for lack of memory; use fewer workers") from error
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)  # a reader that stops early does not wait for the rest
 
 
 def _match_chunk(matcher: Matcher, cases: Sequence[MatchCase], keep_faults: bool) -> list[Verdict | Fault]:
@@ -305,5 +307,6 @@ def _match_chunk(matcher: Matcher, cases: Sequence[MatchCase], keep_faults: bool
 
 
 def _match(matcher: Matcher, case: MatchCase) -> Verdict:
+    # the row's language goes before the matcher's
     chosen = in_language(matcher, case.language) if case.language else matcher
     return chosen.match(case.prediction, case.levels, case.question)

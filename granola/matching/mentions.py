@@ -296,6 +296,7 @@ class AnswerText:
         # an acronym may be written with points: U.S.A.
         spellings = ((index, self.quote(index, index + 1).replace(".", "")) for index in range(len(self.words)))
         return [
+            # longer words in capitals are no acronyms
             (index, letters) for index, letters in spellings if 1 < len(letters) < 9 and (alone or letters.isupper())
         ]
 

@@ -61,7 +61,7 @@ def read_judge_reply(case: MatchCase, reply: str) -> Verdict:
 LONGEST_REPLY = 1_024  # tokens: judges that think before their word need more than the word
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)  # a model and a cache have no useful equality
 class JudgeMatcher(ReplyMatcher):
     """Asks `model` which level a prediction states. Verdicts are kept, since `score` matches predictions one by one."""
 

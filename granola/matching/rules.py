@@ -179,7 +179,7 @@ def _match_or_decline(prediction: str, names: Names, question: str | None, code:
     abstention.
     """
     declined = refusal(prediction, code)
-    if declined is None or (question and _NONE.fullmatch(prediction) and _asks(question, _HOW_MANY)):
+    if declined is None or (question and _NONE.fullmatch(prediction) and _question_matches(question, _HOW_MANY)):
         # after an opening `The answer is` a name is the same as without it
         frame = _FRAME.match(prediction)
         bare = prediction[frame.end() :] if frame else prediction
@@ -237,7 +237,7 @@ def _match_values_or_names(prediction: str, levels: Names, question: str | None,
     """The verdict by dates or amounts, where the ladder has such, else by names."""
     readings: list[tuple[str, _Reader]]
     readings = [("date", lambda text: dates(text, code)), ("amount", lambda text: amounts(text, code))]
-    if question and _asks(question, language(code).matching["asks_amount"]):
+    if question and _question_matches(question, language(code).matching["asks_amount"]):
         readings.reverse()  # where a question asks "how many", 1500 is no year
     around = language(code).with_english_function_words
     prediction, question = around(prediction), around(question) if question else question
@@ -292,7 +292,7 @@ def _words_with_digits(text: str) -> frozenset[str]:
 
 
 @MATCHING.memoize(1 << 14)
-def _asks(question: str, pattern: re.Pattern[str]) -> bool:
+def _question_matches(question: str, pattern: re.Pattern[str]) -> bool:
     return bool(pattern.search(plain(question)))
 
 

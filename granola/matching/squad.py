@@ -22,7 +22,7 @@ from granola.replies.refusals import abstention
 from kg.base.bounded_cache import TextCaches
 
 SQUAD = TextCaches(characters=6_000_000)
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_PUNCTUATION = str.maketrans("", "", string.punctuation)  # as in SQuAD's evaluation script: U.S. becomes us
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _DROPPED = frozenset({"a", "an", "the"})
 
@@ -44,7 +44,7 @@ def tokens(text: str) -> tuple[str, ...]:
 def f1(prediction: Sequence[str], gold: Sequence[str]) -> float:
     """Token-F1 of two token multisets, in [0, 1]; where either is empty, 1.0 if both are and 0.0 if not."""
     if not prediction or not gold:
-        return float(prediction == gold)
+        return float(prediction == gold)  # as the evaluation script of SQuAD 2.0 scores empty answers
     if set(prediction).isdisjoint(gold):
         return 0.0  # the usual case, found faster
     common = sum((Counter(prediction) & Counter(gold)).values())

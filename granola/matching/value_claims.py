@@ -243,7 +243,7 @@ def _is_nearly_as_exact(claim: IntervalClaim, ladder: Ladder, question: str | No
     month.
     """
     for key, least in (("asks_day", 2), ("asks_month", MONTH)):
-        if question and claim.width >= least and _asks(key, question, code):
+        if question and claim.width >= least and _question_matches(key, question, code):
             return False
     coarsest = [tiers for tiers in ladder if tiers][-1]
     if len(ladder) == 1 and claim.width < 10 * YEAR:  # with one level, dates narrower than a decade count
@@ -251,7 +251,7 @@ def _is_nearly_as_exact(claim: IntervalClaim, ladder: Ladder, question: str | No
     return claim.width < YEAR or any(claim.width < CLOSE * tier.width for tier in coarsest)
 
 
-def _asks(key: str, question: str, code: str) -> bool:
+def _question_matches(key: str, question: str, code: str) -> bool:
     """Whether a question matches the pattern `key` of a language, or of English."""
     return any(pattern.search(plain(question)) for pattern in language_patterns(key, code))
 

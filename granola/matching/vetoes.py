@@ -98,7 +98,7 @@ def language_patterns(key: str, code: str) -> tuple[re.Pattern[str], ...]:
     return tuple(pattern for pattern in known if pattern is not None)
 
 
-def _expression_ends(key: str, answer: AnswerText, at: int) -> list[int]:
+def _pattern_ends(key: str, answer: AnswerText, at: int) -> list[int]:
     """The end offsets of the matches of the patterns under `key` at character `at` of the answer."""
     return [found.end() for pattern in language_patterns(key, answer.code) if (found := pattern.match(answer.text, at))]
 
@@ -108,11 +108,11 @@ def _is_taken_back(answer: AnswerText, mention: Mention) -> bool:
     is wrong`; `often said to be Lyon, but ...`
     """
     end = answer.words[mention.end - 1].end
-    if any(answer.text[at : at + 1].isupper() for at in _expression_ends("corrects", answer, end)):
+    if any(answer.text[at : at + 1].isupper() for at in _pattern_ends("corrects", answer, end)):
         return True
-    if _expression_ends("is_wrong", answer, end):
+    if _pattern_ends("is_wrong", answer, end):
         return True
-    if _expression_ends("contrasts", answer, end):
+    if _pattern_ends("contrasts", answer, end):
         before = list(_clause_before(answer, mention.start))[::-1]
         if any(_contains_phrase(phrase, before) for phrase in word_lists.UNCERTAIN):
             return True

@@ -143,7 +143,7 @@ def _rule_of_beginning(sentence: str, code: str) -> str | None:
 
 def _beginnings(code: str) -> str:
     """The alternatives of all expressions that begin a refusal in a language."""
-    return "|".join(_expression(code, "declines", name) for name in _declining_words(code)["declines"])
+    return "|".join(_pattern_text(code, "declines", name) for name in _declining_words(code)["declines"])
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
@@ -180,7 +180,7 @@ def _courtesies_end(sentence: str, code: str) -> int:
 @cache
 def _possible_refusal_beginnings() -> re.Pattern[str]:
     """The beginnings of refusals and courtesies in all languages."""
-    parts = (part for code in languages() for part in (_expression(code, "opening"), _beginnings(code)))
+    parts = (part for code in languages() for part in (_pattern_text(code, "opening"), _beginnings(code)))
     return re.compile("|".join(f"(?:{part})" for part in parts))
 
 
@@ -213,11 +213,11 @@ def wording(code: str, *keys: str, folded: bool = True) -> re.Pattern[str]:
     `<part>` in it is replaced by that entry of the file's `parts`. It is for text in lower case without accents; where
     it is not `folded`, for text as written, ignoring case.
     """
-    text = _expression(code, *keys, folded=folded)
+    text = _pattern_text(code, *keys, folded=folded)
     return re.compile(text) if folded else re.compile(text, re.IGNORECASE)
 
 
-def _expression(code: str, *keys: str, folded: bool = True) -> str:
+def _pattern_text(code: str, *keys: str, folded: bool = True) -> str:
     """The pattern that `wording` compiles, as text."""
     given: Any = _declining_words(code)
     for key in keys:

@@ -177,7 +177,7 @@ def _box_content(text: str) -> str:
         return text
     start = boxes[-1].end()
     depth = 1
-    for place in range(start, min(len(text), start + 500)):
+    for place in range(start, min(len(text), start + 500)):  # characters; a longer box is no answer
         depth += {"{": 1, "}": -1}.get(text[place], 0)
         if depth == 0:
             return _WRAPPER.sub(r"\1", text[start:place]).strip()
@@ -215,7 +215,7 @@ def _answer_in_json(text: str) -> str:
                 value = literal_eval(bare)
             except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
                 return text
-    for _ in range(4):
+    for _ in range(4):  # values are nested at most four deep
         if isinstance(value, dict):
             named = [item for key, item in value.items() if is_label(str(key).replace("_", " "))]
             values = named if named else list(value.values())
@@ -280,7 +280,7 @@ _OPTION = re.compile(  # a single option, where the text lists no others
 
 def _without_label(text: str) -> str:
     """A text without the label or the letter of an option that it begins with."""
-    for _ in range(3):
+    for _ in range(3):  # several labels in a row: "Final answer: Location: Paris"
         label = _LABEL.match(text) if ":" in text[:LABEL_SPAN] or "：" in text[:LABEL_SPAN] else None
         if label and is_label(label[1]):
             text = text[label.end() :]

@@ -131,12 +131,12 @@ class _Wordings(Generic[Label]):
 
 def _compile_wordings(labels: Mapping[Label, Iterable[str]], affirming: Collection[Label]) -> _Wordings[Label]:
     verdicts = {_wording_key(wording): label for label, of_label in labels.items() for wording in of_label}
-    any_wording, statement = _patterns(tuple(verdicts))
+    any_wording, statement = _verdict_patterns(tuple(verdicts))
     return _Wordings(verdicts=verdicts, any_wording=any_wording, statement=statement, affirming=affirming)
 
 
 @lru_cache(maxsize=256)
-def _patterns(keys: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _verdict_patterns(keys: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """The pattern of any wording, and that of one or more wordings at the beginning of a sentence after plain words."""
     longest_first = sorted(keys, key=len, reverse=True)
     each = "|".join(re.escape(key).replace(r"\ ", r"[\s_-]+") for key in longest_first)
@@ -186,7 +186,7 @@ def _sentences(text: str) -> Iterator[tuple[str, str]]:
     ends = [*((end.start(), end.end()) for end in _SENTENCE_END.finditer(text)), (len(text), len(text))]
     for end, next_start in ends:
         sentence = text[start : min(end, start + LONGEST_SENTENCE)] + ("?" if text[end : end + 1] == "?" else "")
-        following = text[next_start : next_start + 80]
+        following = text[next_start : next_start + 80]  # characters in which a second thought would begin
         yield sentence, following
         for clause in islice(_CLAUSE.finditer(sentence), MOST_CLAUSES):
             if not _CONDITION.search(sentence, 0, clause.start()):

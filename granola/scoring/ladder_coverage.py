@@ -43,6 +43,7 @@ class LadderCounts:
         self.at_least_two += texts >= 2
         self.at_least_two_levels += len(coarser) >= 2
         self.tiers += texts
+        # a tier has a language only where it is not the row's
         self.foreign += sum(tier.language is not None for level in coarser for tier in level.tiers)
         if row.abstained is not None:
             self.abstained[row.abstained] += 1
@@ -96,6 +97,7 @@ class LadderCoverage:
         head = ("relation", "questions", "linked", ">=1 tier", ">=2 tiers", ">=2 levels")
         abstained = [
             (f"abstained: {code}", str(number), _percent(number, self.total.questions))
+            # most frequent first
             for code, number in sorted(self.total.abstained.items(), key=lambda item: (-item[1], item[0]))
         ]
         if self.total.foreign:

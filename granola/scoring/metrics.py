@@ -165,6 +165,7 @@ class Metric:
         """
         added = [(adds, count) for outcome, count in counts.items() if (adds := self.adds(outcome)) is not None]
         n = sum(count for _, count in added)
+        # fsum: the same in any order of outcomes
         return (math.fsum(adds * count for adds, count in added) / n if n else math.nan), n
 
 
@@ -423,7 +424,7 @@ def _resampled_sums(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resampl
 
     # Two streams: drawing bits must not shift the draws of other metrics.
     outcomes, values = random_stream(seed), random_stream(seed, "values")
-    numbers = [cell.n for cell in cells]
+    numbers = [cell.n for cell in cells]  # items of each cell, drawn with replacement
     for some in resamples_per_chunk(
         max([len(cells), *(len(cell.values) for cell in cells)]), resamples if cells else 0
     ):
@@ -451,6 +452,7 @@ def _resampled_bits_and_shares(cell: _Cell, drawn: NDArray[np.int64], random: np
 
     # In a fixed order, so that the draws do not depend on that of the items; those without bits are first.
     pairs = sorted(cell.values, key=lambda pair: [-1.0 if value is None else value for value in pair])
+    # a cell with one kind of items needs no second draw
     kinds = drawn[:, None] if len(pairs) == 1 else draw_counts([cell.values[pair] for pair in pairs], drawn, random)
     out: Sums = {}
     for name, values in zip(("bits", "share"), zip(*pairs, strict=True), strict=True):
@@ -501,7 +503,7 @@ def _mean_of_field(cells: Sequence[_Cell], name: Literal["bits", "share"]) -> tu
             if (value := bits if name == "bits" else share) is not None:
                 total.append(value * count)
                 n += count
-    return (math.fsum(total) / n if n else math.nan), n
+    return (math.fsum(total) / n if n else math.nan), n  # fsum: the same in any order of items
 
 
 def _mean_over_relations(

@@ -114,7 +114,7 @@ class ItemScores(list[ItemScore]):
     def add(self, item: ItemScore, *, keep: bool = True) -> Outcome | None:
         """Add an item, the whole of it where `keep`, else its id and outcome; returns the outcome."""
         if (outcome := item.outcome) is not None:
-            outcome = self._different.setdefault(outcome, outcome)
+            outcome = self._different.setdefault(outcome, outcome)  # equal outcomes share one object
         self.ids.append(item.id)
         self.outcomes.append(outcome)
         if keep:
@@ -173,7 +173,7 @@ def bits_and_share_of_level(levels: Sequence[Level], number: int | None) -> tupl
     bits, finest_bits = of_levels[number - 1], of_levels[0]
     if bits is None or finest_bits is None or bits > finest_bits:
         return None, None
-    return bits, bits / finest_bits if finest_bits else None
+    return bits, bits / finest_bits if finest_bits else None  # no share of 0 bits
 
 
 @dataclass(kw_only=True, slots=True)
@@ -201,6 +201,7 @@ class RowCounts:
         """Count a row with its item."""
         names = names_of(row)
         self.one_level += len(names) == 1
+        # a tier has a language only where it is not the row's
         self.foreign += sum(tier.language is not None for level in row.levels for tier in level.tiers)
         # A sum, unlike a hash of the concatenation, does not depend on the order of rows.
         self.digest = (self.digest + int.from_bytes(hashlib.sha256(_canonical_row(row, names)).digest())) % (1 << 256)
@@ -407,12 +408,12 @@ def score_items(
     for verdict in matched(cases(), workers=settings.workers):
         yield from leading_unscored()
         row, prediction = waiting.popleft()
-        assert prediction is not None
+        assert prediction is not None  # `leading_unscored` removed the rows without one
         second: Verdict | Fault | None = None
         if isinstance(verdict, Verdict) and (
             names := _other_standard_names(row, prediction, verdict, matcher, standard)
         ):
-            (second,) = matched([case(row, prediction, names)])
+            (second,) = matched([case(row, prediction, names)])  # one case, matched in this process
         fault = next((one for one in (verdict, second) if isinstance(one, Fault)), None)
         if fault is not None and on_reject is not None:
             on_reject(fault.rejected(source=prediction.source, id=row.id, text=prediction.text))
@@ -492,6 +493,7 @@ def score(
     chosen = metrics(settings.lambda_, standard)
     file = read_tiered_file(rows) if isinstance(rows, str | Path) else rows
     if not isinstance(file, TieredFile):
+        # rows are read twice: for ids, then scores
         file = TieredFile(rows=file if isinstance(file, Sequence) else list(file))
     counts = _count_rows(file, predictions, settings)
     items = ItemScores()

@@ -171,8 +171,9 @@ def check_language(language: str, option: str = "--language") -> None:
 
     if not language.strip():
         raise UsageError(f"{option} is empty; give a code such as en or de")
+    # simple: Wikipedia's code for Simple English
     if not re.fullmatch(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*|simple", language.strip()):
-        from babel import Locale
+        from babel import Locale  # needed for the message alone
 
         codes = {name.lower(): code for code, name in Locale("en").languages.items()}
         expected = codes.get(language.strip().lower(), "one as en, de or pt-br")

@@ -203,6 +203,7 @@ def check_metrics(names: Sequence[str]) -> None:
 def permutations_needed(systems: int) -> int:
     """The least number of permutations with which p, corrected over all pairs of so many systems, can fall below 0.05.
     """
+    # the least p is 1 / (permutations + 1); Holm multiplies it by the number of pairs
     return 20 * math.comb(systems, 2)
 
 
@@ -272,7 +273,7 @@ def paired_difference(
     spread = float(np.std(not_nan, ddof=1)) if not_nan.size > 1 else 0.0
     p = _permutation_p_value(adds, numbers, real, resamples=resamples, random=random_stream(stream, "permutation"))
     if turned:
-        real, drawn = 0.0 - real, 0.0 - drawn
+        real, drawn = 0.0 - real, 0.0 - drawn  # -real could be -0.0
     return Difference(
         metric=metric,
         first=first,
@@ -281,7 +282,7 @@ def paired_difference(
         interval=percentile_interval(drawn),
         p=p,
         n=sum(numbers),
-        detectable=POWER * spread if spread > 0 else math.nan,
+        detectable=POWER * spread if spread > 0 else math.nan,  # spread: the standard error, by the bootstrap
     )
 
 
@@ -435,7 +436,7 @@ class RiskCoverage:
     @property
     def covered(self) -> int:
         """The number of answers under the curve: those with a confidence."""
-        return round(self.points[-1][0] * self.n)
+        return round(self.points[-1][0] * self.n)  # points are shares of n
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object, without the points."""

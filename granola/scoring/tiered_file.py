@@ -40,7 +40,7 @@ class PackedRows(Sequence[TieredRow]):
         self.ids: list[str] = []
         self._blocks: list[bytes] = []
         self._last: list[TieredRow] = []
-        self._read: tuple[int, list[TieredRow]] = (-1, [])
+        self._read: tuple[int, list[TieredRow]] = (-1, [])  # the number and the rows of the block unpacked last
         for row in rows:
             self.append(row)
 
@@ -75,7 +75,7 @@ class PackedRows(Sequence[TieredRow]):
         return self._read[1][offset]
 
     def __iter__(self) -> Iterator[TieredRow]:
-        for number in range(len(self._blocks) + 1):
+        for number in range(len(self._blocks) + 1):  # one more: the rows that are not packed yet
             yield from self._unpacked_block(number)
 
     def _unpacked_block(self, number: int) -> list[TieredRow]:
