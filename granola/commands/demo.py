@@ -21,14 +21,14 @@ from granola.scoring.shared_settings import Force
 from kg.base.files import atomic_path
 
 if TYPE_CHECKING:
-    from granola.scoring.system_comparison import Systems
+    from granola.scoring.system_comparison import ScoredSystems
 
 SYSTEMS = ("specific", "cautious")  # the two bundled prediction files
 PAGE = "report.html"  # its run record marks the folder as a demo
 
 
 @dataclass(frozen=True, kw_only=True)
-class Demo(Command["Systems"]):
+class Demo(Command["ScoredSystems"]):
     """Build a snapshot, make ladders, score two prediction files and write a page about it all.
 
     Needs no network, no server and no model: a WikiData sample, questions and predictions are bundled.
@@ -39,7 +39,7 @@ class Demo(Command["Systems"]):
     )
     force: Force = False
 
-    def run(self) -> Systems:
+    def run(self) -> ScoredSystems:
         """Make all files. Raises UsageError for a folder with files other than those of an earlier demo."""
         if not str(self.out) or self.out == Path():
             raise UsageError("--out is empty; name a folder, as in --out demo-output")
@@ -52,7 +52,7 @@ class Demo(Command["Systems"]):
         with lock_output(self.out):
             return self._make_files()
 
-    def _make_files(self) -> Systems:
+    def _make_files(self) -> ScoredSystems:
         from granola.report.score_page import render, rows_with_evidence
 
         snapshot, tiers = str(self.out / "snapshot.sqlite"), str(self.out / "tiers.jsonl")
@@ -79,7 +79,7 @@ class Demo(Command["Systems"]):
     def _write_run_record(self, path: Path, inputs: list[str], more: dict[str, Any]) -> None:
         write_run_record(path, command=self.verb, arguments=self.arguments(), inputs=inputs, more=more)
 
-    def show(self, result: Systems) -> None:
+    def show(self, result: ScoredSystems) -> None:
         """Print the tables, the signature, and the path of the page."""
         from granola.report.score_tables import score_tables
 
@@ -87,7 +87,7 @@ class Demo(Command["Systems"]):
         signatures = dict.fromkeys(f"signature: {report.signature}" for report in result.reports)
         show_lines(*score_tables(result.reports), "", *map(Verbatim, signatures), Verbatim(f"page: {self.out / PAGE}"))
 
-    def json_result(self, result: Systems) -> Any:
+    def json_result(self, result: ScoredSystems) -> Any:
         """The scores, and the path of the page."""
         return {"page": self.out / PAGE, "systems": result.reports}
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from granola.decoding.support_curve import Outcomes
     from granola.report.study import Study
     from granola.scoring.grouping import GroupedScores
-    from granola.scoring.system_comparison import Systems
+    from granola.scoring.system_comparison import ScoredSystems
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -198,7 +198,7 @@ class Report(Command["DrawnReport"], GroupSettings, ScoringSettings):
             write_run_record(self.out / PAGE, command=self.verb, arguments=arguments, inputs=inputs, more=more)
         return DrawnReport(page=self.out / PAGE, files=list(files), rejected=rejected)
 
-    def _make_study(self, systems: Systems, groups: GroupedScores) -> Study:
+    def _make_study(self, systems: ScoredSystems, groups: GroupedScores) -> Study:
         """Raises UsageError for a --colour that no prediction has."""
         from granola.report.score_page import rows_with_evidence
         from granola.report.study import Study

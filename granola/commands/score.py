@@ -47,7 +47,7 @@ from granola.scoring.shared_settings import (
 from granola.scoring.system_comparison import (
     COMPARED,
     ComparedSystems,
-    Systems,
+    ScoredSystems,
     check_metrics,
     compare,
     judge_all_ahead,
@@ -152,7 +152,7 @@ def score_systems(
     out: Path | None = None,
     on_item: Callable[[ItemScore], object] | None = None,
     keep_items: bool = True,
-) -> Systems:
+) -> ScoredSystems:
     """The scores of every system; rejected rows are reported on stderr.
 
     `out` is the path next to which the answers of a judge are stored; `on_item`, `keep_items` and errors: see
@@ -189,11 +189,11 @@ def score_systems(
             )
             reports.append(report)
             report_rejects(file.name, faults[before:])
-    return Systems(tiered=read, files=files, reports=reports, faults=faults)
+    return ScoredSystems(tiered=read, files=files, reports=reports, faults=faults)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score(Command["Systems"], ScoringSettings):
+class Score(Command["ScoredSystems"], ScoringSettings):
     """Score predictions: GRANOLA accuracy, informativeness and more, with intervals and a signature."""
 
     tiered: Tiered
@@ -215,7 +215,7 @@ class Score(Command["Systems"], ScoringSettings):
     ] = None
     force: Force = False
 
-    def run(self) -> Systems:
+    def run(self) -> ScoredSystems:
         """Score, and write the items where `out` is given, each as soon as it is scored."""
         inputs = [self.tiered, self.predictions]
         if self.out is None:
@@ -241,11 +241,11 @@ class Score(Command["Systems"], ScoringSettings):
             write_run_record(self.out, command=self.verb, arguments=arguments, inputs=inputs, more=more)
         return systems
 
-    def failed(self, result: Systems) -> bool:
+    def failed(self, result: ScoredSystems) -> bool:
         """Whether rows were rejected, or nothing could be scored."""
         return bool(result.rejected) or _nothing_was_scored(result)
 
-    def show(self, result: Systems) -> None:
+    def show(self, result: ScoredSystems) -> None:
         """Print the tables and the signature."""
         from granola.report.score_tables import relations_table, score_tables
 
@@ -253,11 +253,11 @@ class Score(Command["Systems"], ScoringSettings):
         relations = relations_table(report) if report.relations else ()
         show_lines(*score_tables([report]), *relations, "", Verbatim(f"signature: {report.signature}"))
 
-    def json_result(self, result: Systems) -> Any:
+    def json_result(self, result: ScoredSystems) -> Any:
         """The scores."""
         return result.report
 
-    def report_problems(self, result: Systems) -> None:
+    def report_problems(self, result: ScoredSystems) -> None:
         """Report the rejected rows, and the numbers of unscored items."""
         if self.out is not None and result.rejected:
             note(f"{count(len(result.rejected), 'rejected row')} listed in {self.out}{REJECTS_SUFFIX}")
@@ -267,7 +267,7 @@ class Score(Command["Systems"], ScoringSettings):
             note("nothing is scored: no question has a usable prediction")
 
 
-def _nothing_was_scored(systems: Systems) -> bool:
+def _nothing_was_scored(systems: ScoredSystems) -> bool:
     return systems.report.overall.unscored == len(systems.rows)
 
 
@@ -298,7 +298,7 @@ class GroupSettings:
 
 
 def grouped_scores(
-    systems: Systems, settings: GroupSettings, scoring: ScoringSettings, *, by_popularity: bool
+    systems: ScoredSystems, settings: GroupSettings, scoring: ScoringSettings, *, by_popularity: bool
 ) -> GroupedScores:
     """The scores by the groups that the settings name; with `popular` also by the popularity of the question entity."""
     from granola.scoring.grouping import GroupedScores, Grouping, group_scores

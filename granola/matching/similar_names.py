@@ -364,19 +364,19 @@ def begins_a_sibling(answer: AnswerText, start: int, name: str) -> bool:
     )
 
 
-def _diverges_as_sibling(answer: AnswerText, index: int, named: _NameStructure, step: int) -> bool:
+def _diverges_as_sibling(answer: AnswerText, index: int, structure: _NameStructure, step: int) -> bool:
     """Whether an answer with the first word of a name at `index`, or with `step` -1 the last, goes on as a sibling."""
-    left = list(named.content[::step])
-    for joint in named.joints[::step]:
-        del left[0]
+    rest = list(structure.content[::step])
+    for joint in structure.joints[::step]:
+        del rest[0]
         places = range(index + step, index + step * (_FURTHEST + 2), step)
         content = (p for p in places if 0 <= p < len(answer.words) and answer.texts[p] not in word_lists.FUNCTION)
         following = next(content, None)
         if following is None or not _is_joined_alike(answer, joint, *sorted((index, following))):
             return False
-        if answer.texts[following] != left[0].text:
-            return _word_differs_in_meaning(answer, following, left, named, joint)
-        if left[0].capital and answer.has_case and not answer.words[following].capital:
+        if answer.texts[following] != rest[0].text:
+            return _word_differs_in_meaning(answer, following, rest, structure, joint)
+        if rest[0].capital and answer.has_case and not answer.words[following].capital:
             return False
         index = following
     return False
@@ -391,32 +391,33 @@ def _is_joined_alike(answer: AnswerText, joint: frozenset[str], first: int, seco
 
 
 def _word_differs_in_meaning(
-    answer: AnswerText, index: int, left: Sequence[FoldedWord], named: _NameStructure, joint: frozenset[str]
+    answer: AnswerText, index: int, rest: Sequence[FoldedWord], structure: _NameStructure, joint: frozenset[str]
 ) -> bool:
-    """Whether word `index` of an answer differs in meaning from `left[0]`, the next word of the name, which `joint`
+    """Whether word `index` of an answer differs in meaning from `rest[0]`, the next word of the name, which `joint`
     joins to the word before.
     """
-    stated, own = answer.words[index], left[0]
-    if not answer.question_words.isdisjoint((stated.text, own.text)):
+    stated, name_word = answer.words[index], rest[0]
+    if not answer.question_words.isdisjoint((stated.text, name_word.text)):
         return False
     adjacent = {answer.texts[place] for place in (index - 1, index + 1) if 0 <= place < len(answer.texts)}
-    is_qualifier = stated.text in word_lists.QUALIFIERS and stated.text not in named.folds  # South Florida
-    is_fixed = (not joint or is_qualifier) and not named.is_person and own.text not in word_lists.LEGAL_FORMS
-    is_comparable = _is_new_word_of_same_kind(answer, stated, own, named)
-    if own.text in adjacent and is_fixed and stated.text.isalpha() and is_comparable:
+    is_qualifier = stated.text in word_lists.QUALIFIERS and stated.text not in structure.folds  # South Florida
+    is_fixed = (not joint or is_qualifier) and not structure.is_person and name_word.text not in word_lists.LEGAL_FORMS
+    is_comparable = _is_new_word_of_same_kind(answer, stated, name_word, structure)
+    if name_word.text in adjacent and is_fixed and stated.text.isalpha() and is_comparable:
         return True  # Ohio State University, for Ohio University
-    if own.text in answer.word_set:
+    if name_word.text in answer.word_set:
         return False
-    if stated.text in {word.text for word in left[1:2]}:
+    if stated.text in {word.text for word in rest[1:2]}:
         return is_fixed  # Ohio University, for Ohio State University
     if not is_comparable or not answer.claims_beyond_tiers(index, index + 1):
         return False
     if "," in joint:
-        place, other = _leading_place([word.text for word in left]), _leading_place(answer.texts[index : index + 3])
+        place, other = _leading_place([word.text for word in rest]), _leading_place(answer.texts[index : index + 3])
         if is_country_or_division(place) or is_country_or_division(other):
             return are_exclusive_places(other, place)
-    is_short = own.text.startswith(stated.text) or stated.text.startswith(own.text)  # Ave for Avenue
-    return not (is_short or is_near(stated.text, own.text) or sorted(stated.text) == sorted(own.text))  # Sheikh, Shiekh
+    is_short = name_word.text.startswith(stated.text) or stated.text.startswith(name_word.text)  # Ave for Avenue
+    is_misspelt = is_near(stated.text, name_word.text) or sorted(stated.text) == sorted(name_word.text)  # Shiekh
+    return not (is_short or is_misspelt)
 
 
 def _leading_place(texts: Sequence[str]) -> tuple[str, ...]:
@@ -424,11 +425,13 @@ def _leading_place(texts: Sequence[str]) -> tuple[str, ...]:
     return next((known for size in (3, 2) if is_country_or_division(known := tuple(texts[:size]))), tuple(texts[:1]))
 
 
-def _is_new_word_of_same_kind(answer: AnswerText, stated: FoldedWord, own: FoldedWord, named: _NameStructure) -> bool:
+def _is_new_word_of_same_kind(
+    answer: AnswerText, stated: FoldedWord, name_word: FoldedWord, structure: _NameStructure
+) -> bool:
     """Whether the word of the answer is not in the name, and written like the name's word: both capitalised, or both
     numbers.
     """
-    if root(loose_fold(stated.text)) in named.folds:
+    if root(loose_fold(stated.text)) in structure.folds:
         return False
-    numbers = [word.text[0].isdigit() and not word.capital for word in (stated, own)]
-    return all(numbers) or (not any(numbers) and (stated.capital or not own.capital or not answer.has_case))
+    numbers = [word.text[0].isdigit() and not word.capital for word in (stated, name_word)]
+    return all(numbers) or (not any(numbers) and (stated.capital or not name_word.capital or not answer.has_case))

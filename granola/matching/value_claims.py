@@ -152,10 +152,10 @@ def _affirmed_claims(
     return [claim for claim, found in zip(affirmed, opened, strict=True) if not found or own & _open_sides(found[0])]
 
 
-def _place_claim(kind: str, stated: IntervalClaim, ladder: Ladder) -> IntervalPlacing | None:
+def _place_claim(kind: str, claim: IntervalClaim, ladder: Ladder) -> IntervalPlacing | None:
     """A claim with its place, an amount converted to the unit of the tiers; None where no tier has a comparable unit.
     """
-    placing = _place_amount(stated, ladder) if kind == "amount" else place_on_ladder(stated, ladder)
+    placing = _place_amount(claim, ladder) if kind == "amount" else place_on_ladder(claim, ladder)
     if placing is None or placing.level is not None or placing.claim.wider is None:
         return placing
     low, high = placing.claim.wider

@@ -178,11 +178,11 @@ def _territory_names(code: str) -> frozenset[tuple[str, ...]]:
 _HAN = "\u3400"  # the first Chinese character
 
 
-def _ends_name_begun_before(answer: AnswerText, mention: Mention, left: int) -> bool:
-    """Whether a mention in a text with capitals ends a name that includes word `left` before it."""
-    word = answer.words[left]
-    if word.text == "of" and left > 0 and answer.words[left - 1].text not in word_lists.PARTS:
-        return answer.words[left - 1].capital and answer.claims_beyond_tiers(left - 1, left)
+def _ends_name_begun_before(answer: AnswerText, mention: Mention, index: int) -> bool:
+    """Whether a mention in a text with capitals ends a name that includes word `index`, the one before it."""
+    word = answer.words[index]
+    if word.text == "of" and index > 0 and answer.words[index - 1].text not in word_lists.PARTS:
+        return answer.words[index - 1].capital and answer.claims_beyond_tiers(index - 1, index)
     single = mention.end - mention.start == 1
     if single and is_national_adjective(key(mention.name)):
         return False  # Brazilian Portuguese is Portuguese
@@ -195,7 +195,7 @@ def _ends_name_begun_before(answer: AnswerText, mention: Mention, left: int) -> 
         return False  # Gerald Ford, where the gold answer is Ford
     # A name of several words may have more first names: Achille Claude Debussy; not a single word or a country.
     bears_none = single or country_ids(answer.texts[mention.start : mention.end])
-    return bool(bears_none) and word.capital and answer.claims_beyond_tiers(left, left + 1)
+    return bool(bears_none) and word.capital and answer.claims_beyond_tiers(index, index + 1)
 
 
 def _is_another_region(answer: AnswerText, mention: Mention, direction: FoldedWord) -> bool:

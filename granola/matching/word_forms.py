@@ -38,7 +38,7 @@ def mentions_by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
         for start, end in _stem_runs(found, form):
             # "roman" is not from Roman
             same_case = not answer.has_case or answer.words[start].capital or not tier[1][:1].isupper()
-            if same_case or _says_no_more(answer, found, start, end, words):
+            if same_case or _has_no_more_content(answer, found, start, end, words):
                 yield Mention(tier[0], tier[1], start, end)
     country = _country_of_name(tier[1], words)
     for form in (*country.names, *country.nationals):
@@ -46,11 +46,11 @@ def mentions_by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
         runs = _stem_runs(found, form) if words.separates_words_by_spaces else letters
         for start, end in runs:
             is_name = form in country.names and (answer.words[start].capital or not words.separates_words_by_spaces)
-            if is_name or len(answer.levels) == 1 or _says_no_more(answer, found, start, end, words):
+            if is_name or len(answer.levels) == 1 or _has_no_more_content(answer, found, start, end, words):
                 yield Mention(tier[0], tier[1], start, end)
     base = _base_shared_with_adjective(tier[1], words)
     for index, stem in found if base else ():
-        if _strip_derivation(stem, words) == base and _says_no_more(answer, found, index, index + 1, words):
+        if _strip_derivation(stem, words) == base and _has_no_more_content(answer, found, index, index + 1, words):
             yield Mention(tier[0], tier[1], index, index + 1)
     for short in _names_without_kind(tier[1], words):  # scripts without spaces
         for start in occurrences(answer.texts, short):
@@ -71,20 +71,22 @@ def _stem(word: str, words: Language) -> str:
     return words.stem(word)
 
 
-def _stem_runs(found: list[tuple[int, str]], form: Stems) -> Iterator[tuple[int, int]]:
+def _stem_runs(stems_at: list[tuple[int, str]], form: Stems) -> Iterator[tuple[int, int]]:
     """The words [start, end) that have the stems of a form, function words between them ignored."""
-    stems = [stem for _, stem in found]
+    stems = [stem for _, stem in stems_at]
     whole = stems == list(form)
     if not whole and len("".join(form)) < _SHORTEST:  # short stems occur by chance
         return
     for at in occurrences(stems, form):
-        yield found[at][0], found[at + len(form) - 1][0] + 1
+        yield stems_at[at][0], stems_at[at + len(form) - 1][0] + 1
 
 
-def _says_no_more(answer: AnswerText, found: list[tuple[int, str]], start: int, end: int, words: Language) -> bool:
-    """Whether an answer has no content besides the words [start, end), its question and words for nationality."""
+def _has_no_more_content(
+    answer: AnswerText, stems_at: list[tuple[int, str]], start: int, end: int, words: Language
+) -> bool:
+    """Whether an answer has no content except the words [start, end), its question and words for nationality."""
     asked = _stems_of_text(answer.question or "", words)
-    return all(start <= index < end or stem in words.nationality_stems or stem in asked for index, stem in found)
+    return all(start <= index < end or stem in words.nationality_stems or stem in asked for index, stem in stems_at)
 
 
 @MATCHING.memoize(1 << 12)

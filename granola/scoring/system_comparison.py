@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from granola.scoring.tiered_file import TieredFile
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Systems:
+class ScoredSystems:
     """The tiered file, the prediction files and the scores of the systems; `reports` and `files` in the order given.
 
     `faults` are the predictions whose matching failed by an error of the program.
@@ -90,7 +90,7 @@ _ENDING = re.compile(r"(?:\.(?:jsonl|ndjson|json|csv|tsv|parquet))?(?:\.gz)?\Z",
 class ComparedSystems:
     """Compared systems: scores, differences by metric and pair, scores by group, risk-coverage curves."""
 
-    systems: Systems
+    systems: ScoredSystems
     differences: Sequence[Difference]
     groups: Mapping[str, list[dict[str, GroupScore]]]
     curves: Mapping[str, RiskCoverage]
