@@ -28,7 +28,8 @@ CLOSED = "-"  # marks a cell that does not apply to the line
 
 
 def draw_items(rows: Sequence[Row], form: SheetForm, number: int, *, seed: int) -> list[Row]:
-    """Draw `number` items in random order, or that many per value of `form.draw_by`; all where there are fewer.
+    """Draw `number` items in random order, or that many for each value of `form.draw_by`, or all where there are
+    fewer.
 
     The draw depends on the seed and the items, not on their order.
     """

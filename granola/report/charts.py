@@ -116,11 +116,11 @@ def set_share_axes(
     shown: tuple[float, float] | None = (0.0, 1.0),
     margin: float = 0.02,
 ) -> None:
-    """Limit the axes that show shares to values from 0 to 1, once all is drawn, with the ends of bars and marks
-    visible.
+    """Limit the axes that show shares to values from 0 to 1, after drawing, without cutting bars and marks at the
+    ends.
 
-    The axes cover `shown`, None for the drawn values, extended at both ends by the fraction `margin` of it, where
-    there are no ticks.
+    The axes cover `shown`, or the drawn values if None, and a margin at both ends: the fraction `margin` of that
+    range, without ticks.
     """
     for axis, limit, asked in ((axes.xaxis, axes.set_xlim, x), (axes.yaxis, axes.set_ylim, y)):
         if not asked:
@@ -144,7 +144,8 @@ def shortened(text: str) -> str:
 
 
 def escape_mathtext(text: str) -> str:
-    """A text that matplotlib prints as it is: no formula between two $, no label that a legend omits for its first _.
+    """A text that matplotlib prints unchanged: it would read text between two $ as a formula, and leave labels that
+    begin with _ out of a legend.
     """
     return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
 
@@ -177,7 +178,8 @@ class Panel:
 
     @property
     def slice_names(self) -> list[str]:
-        """The names of slices from top to bottom, the MOST with most items where there are more; none for numbers."""
+        """The names of slices from top to bottom, at most MOST, those with most items; none where slices are numbers.
+        """
         n: dict[str, int] = {}
         for place, estimate in (point for line in self.lines.values() for point in line):
             if isinstance(place, str):

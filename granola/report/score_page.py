@@ -84,7 +84,7 @@ def rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, Tier
 
 
 def predictions_by_level(scored: Sequence[tuple[str, ItemScore]]) -> dict[int, list[tuple[str, str]]]:
-    """By level, the systems whose predictions match it, each with its shortened prediction."""
+    """For each level, the systems whose predictions match it, each with its shortened prediction."""
     levels: dict[int, list[tuple[str, str]]] = {}
     for system, item in scored:
         if item.verdict and item.verdict.level:
@@ -226,9 +226,9 @@ def render(
 ) -> str:
     """The page for tiered rows and one or more reports on them; the same input gives the same bytes.
 
-    Each report's items are those of `rows`, in that order (ValueError where not). `snapshot` is its id, for the footer.
-    `figures`, `tables` and the files of tables that the page does not show are what `granola.report.study` makes.
-    `made_of`: see `question_views`.
+    Each report's items are those of `rows`, in that order (ValueError where not). `snapshot` is its id, for the
+    footer. `granola.report.study` makes `figures`, `tables`, and `files_of_tables`, the paths of tables that are not
+    on the page. `made_of`: see `question_views`.
     """
     for report in reports:
         # Items and rows are joined by their place below.

@@ -159,7 +159,9 @@ def relations_table(report: ScoreReport) -> Iterator[Part]:
 
 
 def distribution_columns(reports: Sequence[ScoreReport]) -> list[str]:
-    """The levels that occur in any report, then wrong and idk, and unscored where there are some."""
+    """The columns of a table of answers by level: the levels that occur in any report, wrong, idk, and unscored if
+    there are any.
+    """
     deepest = max(int(name) for report in reports for name in report.overall.distribution if name.isdigit())
     columns = [*map(str, range(1, deepest + 1)), "wrong", "idk"]
     return [*columns, "unscored"] if any(report.overall.unscored for report in reports) else columns

@@ -54,7 +54,7 @@ _BOTH = {
     "selective_accuracy": "selective GRANOLA accuracy",
     "selective_standard_accuracy": "selective standard accuracy",
 }
-SHORT_ANSWER = 10  # words; NQ-open takes questions whose answers have at most 5
+SHORT_ANSWER = 10  # words: a greater median gives a warning; NQ-open takes questions whose answers have at most 5
 DRAWN_LEVELS = 6  # levels in the figure of weights
 _ByGroup = Sequence[Mapping[str, GroupScore]]
 

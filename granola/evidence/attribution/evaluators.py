@@ -161,7 +161,9 @@ class PremiseIs(StrEnum):
 
 
 def premise_and_hypothesis(sample: AttributionSample, premise: PremiseIs) -> TextPair:
-    """Evidence and statement, or question with statement and evidence."""
+    """The citations as premise and the statement as hypothesis, or question with statement as premise and the
+    citations as hypothesis.
+    """
     evidence = " ".join(sample.citations)
     if premise is PremiseIs.STATEMENT:
         return TextPair(f"{sample.question} {sample.statement}".strip(), evidence)

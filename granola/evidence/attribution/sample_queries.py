@@ -281,7 +281,7 @@ def unique_facts(groups: FactsByBranch | Sequence[Sequence[Fact]]) -> tuple[Fact
 
 
 def reason_unproven(category: Category, truth: Grounding, evidence: FactsByBranch, facts: StoreFacts) -> str | None:
-    """Return why a category is not proved for some evidence; None where it is.
+    """Return the reason why the evidence does not prove a category; None where it does.
 
     `truth`: the grounding of the query in the whole graph. Supportive: the evidence yields exactly the answers, and
     all of it is true. Partially supportive: it yields fewer answers, contains a needed fact, and is true.
@@ -289,7 +289,7 @@ def reason_unproven(category: Category, truth: Grounding, evidence: FactsByBranc
     at any rank or time. Irrelevant: it yields no answer, is true, and shares no fact with the subgraph.
     """
     cited, needed, answers = set(unique_facts(evidence)), set(truth.facts()), set(truth.answers)
-    # The query runs on the cited facts alone: what a reader of the citations can conclude.
+    # The query runs on the cited facts alone: its answers are those that a reader of the citations can conclude.
     given_answers = set(ground(truth.query, FactList(sorted(cited, key=str))).answers)
     if not cited:
         return "no evidence is left"
@@ -480,7 +480,9 @@ class QueryExtender:
         self._values = values
 
     def extend(self, grounding: Grounding, drawing: random.Random) -> tuple[Extension, LogicalQuery | None]:
-        """Draw an extension; return it with the extended query, not yet grounded, or None where impossible."""
+        """Draw an extension. Return its kind, and the extended query, not yet grounded; None if the extension is
+        impossible.
+        """
         option = drawing.choice(_OPTIONS[grounding.query.shape])
         if option is Extension.UNION:
             return option, self._union_with_namesakes(grounding.query)

@@ -149,7 +149,7 @@ def _tier_outcomes(row: TieredRow, verdict: RowVerdict, checker: EntailmentCheck
 
 
 def _namesake_record(row: TieredRow, verdict: RowVerdict) -> dict[str, Any] | None:
-    """The namesake to which the chain of a row belongs, None where there is none."""
+    """A record of a row whose chain of tiers belongs to a namesake of its answer; None for other rows."""
     if verdict.namesake is None:
         return None
     return {

@@ -319,7 +319,7 @@ class AnswerJudge:
         lacking |= {f"sentences {name}": why for name, (_, why) in judged.items()}
         if one.answer.strip() and self.chat is not None and not sample.reference.strip():
             lacking["eligibility"] = "no reference"
-        # No judge needs to see an empty answer, or one of citations only; rules decide where nothing was asked.
+        # A judge does not see an empty answer, or one of citations only. Rules decide on deflection without a judge.
         grade = AnswerVerdict.MAJOR if is_empty and self.chat is not None else eligible[0]
         deflects = {"deflects": "judge", "answers": ""}.get(deflection[0] or "")
         if not self.asks_deflection or is_empty:
@@ -354,5 +354,5 @@ def _sample_tags(sample: GroundedSample) -> dict[str, str]:
 
 
 def _reason_without_label(outcome: RequestOutcome[Any]) -> str:
-    """The reason for a missing value, "" where nothing was asked."""
+    """The reason why a request has no result; "" where it has one or no request was made."""
     return f"{outcome.failed} {outcome.why}".strip()[:300] if outcome.failed else ""

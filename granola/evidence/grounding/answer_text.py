@@ -40,7 +40,7 @@ class PassageIdLookup:
         return self._exact.get(text) or self._by_plain_form.get(_without_separator(text))
 
     def id_by_number(self, digits: str) -> str | None:
-        """The passage of a number: the one with this id, else the only one whose id ends in the number."""
+        """The id for a number: the same number, else the only id that ends in it; None where there is none."""
         plain = str(int(digits))
         return self[digits] or self[plain] or self._by_number.get(plain)
 
@@ -191,7 +191,9 @@ def _brackets(text: str) -> Iterator[re.Match[str]]:
 
 
 def cited_passages(text: str, ids: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(cited ids, in order of first citation, each once; cited names that are no passage's id, likewise)."""
+    """Return (cited ids in order of first citation, each once; cited names that are not the id of a passage, in the
+    same way).
+    """
     known = set(ids)
     names = list(dict.fromkeys(name for marker in citation_markers(text, ids) for name in marker.names))
     return tuple(one for one in names if one in known), tuple(one for one in names if one not in known)
@@ -268,8 +270,8 @@ def _names_in_bracket(inner: str, lookup: PassageIdLookup, *, strict: bool) -> t
 def _names_in_part(
     part: str, lookup: PassageIdLookup, strict: bool, has_lead: bool, is_first: bool
 ) -> tuple[Sequence[str] | None, bool]:
-    """The passages that a part of a marker names, None where it is no citation; and whether a word such as "source"
-    came before it.
+    """The passages that a part of a bracket names, None where it is no citation; and whether a word such as "source"
+    preceded the part.
     """
     if (span := _RANGE.match(part)) is not None and span[1] and (between := lookup.ids_in_range(*span.groups())):
         return between, has_lead

@@ -181,7 +181,7 @@ def deflection_signs(
     # Annotators did not validate answers that deflect.
     others = {} if validated is None else {"not validated": not validated}
     labels = [passage.is_relevant(Relevance.WIDE) for passage in passages]
-    # Without any label nothing can be said about relevance.
+    # Without any label the relevance of passages is unknown.
     if any(label is not None for label in labels):
         others["no relevant passage"] = True not in labels
     marked = bool(cited_passages(answer, ids)[0])

@@ -170,8 +170,8 @@ DEFLECTIONS = {"deflection TP": True, "deflection FP": False}  # by score: wheth
 
 
 def item_score(row: Row | GroundingItem, score: str, settings: EstimateSettings) -> float | None:
-    """The contribution of an item to one of the five scores, or of DEFLECTIONS: 0 or 1, None where it does not count,
-    and for other scores.
+    """The contribution of an item to one of the five scores, or to one of DEFLECTIONS: 0 or 1. None where the item
+    does not count for the score, and for other scores.
     """
     if score not in SCORES and score not in DEFLECTIONS:
         return None
@@ -296,7 +296,9 @@ def _band_cells(row: Row, sliced_field: str, score: str, settings: EstimateSetti
 
 
 def _share_tag_or_field(field: str, score: str) -> str:
-    """The tag behind a field: `relevant_share` means the share in the score's own reading, strict where it has none."""
+    """The field or tag by which rows are sliced: `relevant_share` means the tag for the reading of the score, strict
+    if the score has no reading.
+    """
     reading = Relevance.WIDE if score.endswith(" wide") else Relevance.STRICT
     return reading.share_tag if field == RELEVANT_SHARE else field
 

@@ -1,4 +1,4 @@
-"""Judges knowledge texts: the scores of Chen et al. 2023 for which there is a model, and baselines beside them."""
+"""Judges knowledge texts: those scores of Chen et al. 2023 whose models are available, and baselines."""
 
 from __future__ import annotations
 

@@ -74,11 +74,11 @@ def replies_of(
 
 
 def generating_turns(prompt: Prompt, item: KnowledgeItem, examples: Sequence[KnowledgeItem]) -> tuple[Message, ...]:
-    """The messages that make a model write the text or the answer of an item; `prompt` is of KNOWLEDGE, ANSWER_FROM or
-    REPLY_FROM.
+    """The messages that make a model write the text or the answer of an item; `prompt` is one of KNOWLEDGE,
+    ANSWER_FROM and REPLY_FROM.
 
-    Before the item's own it is shown with each of the `examples`, whose right text is the reply; an item is no example
-    for itself.
+    The `examples` come first, each as the prompt filled with the example and its right text as the reply; an item is
+    no example for itself.
     """
     is_knowledge = prompt.kind == KNOWLEDGE
 
