@@ -242,7 +242,7 @@ def check_output_folder(out: Path, inputs: Iterable[Path], *, force: bool) -> No
     """Raise DatasetError where `out` contains an input, is no dataset of ours, or exists without `force`."""
     own = resolve_symlinks(out)
     if any(own in (place := resolve_symlinks(path), *place.parents) for path in inputs):
-        raise DatasetError(f"{out} holds the questions and would be lost; name another folder")
+        raise DatasetError(f"{out} contains the questions, which would be lost; name another folder")
     if not out.exists():
         return
     if not out.is_dir():

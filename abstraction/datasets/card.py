@@ -36,6 +36,7 @@ def card_text(
     """
     from jinja2 import Environment, StrictUndefined
 
+    # A value that is missing in the template is an error, not an empty text.
     environment = Environment(trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined)
     environment.filters["json"] = json_text
     environment.globals |= {"table": markdown_table, "format_share": format_share, "feature_lines": _yaml_feature_lines}
@@ -70,7 +71,7 @@ def _row_count_table(built: BuiltDataset) -> list[tuple[str, str]]:
         *((f"left out: {WHAT_STEPS_DO[step]}", count.dropped) for step, count in built.cleaner.counts.items()),
     ]
     rows = [("rows read", counted.rows + sum(number for _, number in unread))]
-    rows += [(name, -number) for name, number in unread if number]
+    rows += [(name, -number) for name, number in unread if number]  # negative: rows that were taken out
     rows += [("**rows in this dataset**", counted.rows), ("of them with a ladder", counted.rows_with_ladder)]
     rows += [(f"of them with the gold answer alone: {why}", n) for why, n in counted.abstained.most_common()]
     return [(name, f"{count:,}") for name, count in rows]

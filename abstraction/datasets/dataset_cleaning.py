@@ -152,7 +152,7 @@ class Cleaner:
 def read_trivial_answers(path: Path) -> tuple[str, ...]:
     """The texts in a list of trivial answers, one per line; `#` begins a comment. Raises DatasetError, OSError."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()  # some editors write a byte order mark
     except UnicodeDecodeError as error:
         raise DatasetError(f"{path} is not UTF-8 ({error}); expected a list of trivial answers, one a line") from error
     return tuple(text for line in lines if (text := line.partition("#")[0].strip()))

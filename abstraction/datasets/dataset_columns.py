@@ -128,7 +128,7 @@ def write_dataset_file(rows: Iterable[TieredRow], columns: Columns, path: Path) 
 def _kind_of_value(value: object) -> Kind | None:
     if value is None:
         return None
-    if isinstance(value, bool):
+    if isinstance(value, bool):  # before int, of which bool is a subclass
         return "bool"
     if isinstance(value, int):
         return "string" if _as_int64(value) is None else "int64"
@@ -140,7 +140,7 @@ def _convert_to_kind(value: object, kind: Kind) -> Any:
         return value or []
     if kind == "string":
         return "" if value is None else value if isinstance(value, str) else json_text(value)
-    if value is None or value == "":
+    if value is None or value == "":  # an empty cell of a CSV file
         return None
     if kind == "float64" and isinstance(value, int | float | str):
         return finite_number(value)

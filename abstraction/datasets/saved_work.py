@@ -37,7 +37,7 @@ class QuestionFiles:
 
     def __post_init__(self) -> None:
         if any(str(path) == "-" for path in self.files):
-            raise DatasetError("a dataset's questions are read again when its building goes on; name files, not -")
+            raise DatasetError("the questions are read again when a killed build continues; name files, not -")
         for path in self.files:
             if path.is_dir():
                 raise DatasetError(f"{path} is a folder; name the files in it, as in {path}/*.jsonl")

@@ -121,7 +121,7 @@ class LocalWeights:
         return tokenizer
 
     @contextmanager
-    def _translating_errors(self, what: str) -> Iterator[None]:
+    def _translating_errors(self, loaded_part: str) -> Iterator[None]:
         """Turn errors of libraries and of the GPU into one sentence with the remedy, and hide progress bars of
         loading.
         """
@@ -142,7 +142,7 @@ class LocalWeights:
                     "give dtype=bfloat16, another device=, or a smaller model"
                 ) from error
             cause = " ".join(str(error).split())[:300]
-            raise ModelError(f"local:{self.place}: {what} cannot be loaded on {self.device}: {cause}") from error
+            raise ModelError(f"local:{self.place}: {loaded_part} cannot be loaded on {self.device}: {cause}") from error
         finally:
             logging.set_verbosity(level)
             if bars:
@@ -257,7 +257,7 @@ def load_causal_model(weights: LocalWeights) -> Any:
     return model.to(weights.device).eval()
 
 
-def resolve_device(wanted: str) -> str:
+def resolve_device(setting: str) -> str:
     """The device that a setting means. Raises ModelError where it is not there, or a library is missing."""
     try:
         import torch
@@ -265,12 +265,12 @@ def resolve_device(wanted: str) -> str:
     except ImportError as error:
         raise ModelError(f"a model on this machine needs {error.name}: {install_hint('models')}") from error
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if wanted == "auto":
+    if setting == "auto":
         return "cuda" if count else "cpu"
-    if wanted.startswith("cuda") and int(wanted[5:] or 0) >= count:
+    if setting.startswith("cuda") and int(setting[5:] or 0) >= count:
         there = ", ".join(f"cuda:{at}" for at in range(count)) or "no GPU that torch finds"
-        raise ModelError(f"device={wanted}: this machine has {there}; give another, or leave it out")
-    return wanted
+        raise ModelError(f"device={setting}: this machine has {there}; give another, or leave it out")
+    return setting
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -104,10 +104,10 @@ class DragGraph:
         return "; ".join(parts)
 
 
-def least_count_for_share(share: float, of: float) -> float:
-    """The least number that is at least a share of `of`; exact for integers: 0.1 * 10 is 1 despite binary rounding."""
+def least_count_for_share(share: float, total: float) -> float:
+    """The least number that is at least a share of `total`; exact for integers: 0.1 * 10 is 1 despite rounding."""
     # Weights are floats: a tolerance replaces exact arithmetic.
-    return math.ceil(Fraction(str(share)) * of) if isinstance(of, int) else share * of - 1e-9
+    return math.ceil(Fraction(str(share)) * total) if isinstance(total, int) else share * total - 1e-9
 
 
 def is_uncontested(claim: Claim, claims: Sequence[Claim]) -> bool:

@@ -121,13 +121,13 @@ def abstention(explanation: str) -> Decision:
     return Decision(text=IDK, explanation=explanation)
 
 
-def format_response_count(number: float, of: float) -> str:
+def format_response_count(number: float, total: float) -> str:
     """Format a count: `4 of 4 responses`, `1 of 1 response`; for weights `2.5 of 4 responses`."""
-    return f"{number:.4g} of {of:.4g} response{'' if of == 1 else 's'}"
+    return f"{number:.4g} of {total:.4g} response{'' if total == 1 else 's'}"
 
 
-def format_alternatives(others: Sequence[tuple[str, float]], of: float) -> list[str]:
+def format_alternatives(others: Sequence[tuple[str, float]], total: float) -> list[str]:
     """The first `SHOWN` alternatives with their support, `Lyon: 2 of 5`, and the number of further ones."""
     # A long tail of single responses would bury the decision.
     more = [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
-    return [f"{name}: {number:.4g} of {of:.4g}" for name, number in others[:SHOWN]] + more
+    return [f"{name}: {number:.4g} of {total:.4g}" for name, number in others[:SHOWN]] + more

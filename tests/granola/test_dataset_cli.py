@@ -105,7 +105,7 @@ def test_rejected_rows_are_told_and_the_rest_is_built(demo: Path, tmp_path: Path
         (("q.csv", "--threshold", "2"), "threshold 2.0 is out of range"),
         (("q.csv", "--split", "a b"), "split 'a b'"),
         (("q.csv", "--name", " "), "name ' '"),
-        (("q.csv", "--out", "."), "holds the questions"),
+        (("q.csv", "--out", "."), "contains the questions"),
         (("q.csv", "--out", "folder", "--force"), "no dataset built here"),
         (("q.csv", "--out", "q.csv"), "would be lost"),
         (("q.csv", "--snapshot", "q.csv"), "q.csv"),
