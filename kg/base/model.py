@@ -243,7 +243,9 @@ def best_text(texts: Mapping[str, str], language: str) -> tuple[str, str] | None
     return None
 
 
-def names(labels: Mapping[str, str], aliases: Mapping[str, Sequence[str]], language: str) -> tuple[str, ...]:
+def names_with_fallbacks(
+    labels: Mapping[str, str], aliases: Mapping[str, Sequence[str]], language: str
+) -> tuple[str, ...]:
     """Every name in the fallback chain of `language`, labels first, without repeats under `normalise`."""
     seen: dict[str, str] = {}
     chain = fallback_chain(language)

@@ -230,13 +230,13 @@ class EdgeTable:
             yield number
 
     def _entities_within(
-        self, start: IdSet, along: list[int], hops: int, hub_limit: int | None, excluded: IdSet
+        self, start: IdSet, properties: list[int], hops: int, hub_limit: int | None, excluded: IdSet
     ) -> IdSet:
         """The entities within `hops` steps of `start`, including `start`."""
         run = self._connection.execute
         reached = IdSet(start)
         layer = start
-        followed = ", ".join(map(str, along))
+        followed = ", ".join(map(str, properties))
         values = f"SELECT DISTINCT value FROM {self._table} WHERE subject = ? AND property IN ({followed})"
         for _ in range(hops):
             following = IdSet()

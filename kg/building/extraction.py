@@ -341,7 +341,7 @@ class Extractor:
         self._part_reader = EntityPartReader(recipe.languages, self._rows.check_statement)
         self._encode = msgspec.msgpack.Encoder().encode
 
-    def read(self, block: Block, limit: int | None = None) -> BlockRows:
+    def extract(self, block: Block, limit: int | None = None) -> BlockRows:
         """The rows of selected entities and the counts of the others, or the edges and names that a survey collects."""
         batch = BlockRows()  # each has lists of its own
         digests = 0

@@ -62,12 +62,12 @@ class BuildFolder(WorkFolder):
         self._last = time.monotonic()
 
     @property
-    def snapshot(self) -> Path:
+    def snapshot_path(self) -> Path:
         """The path of the snapshot that is being built."""
         return self.path / _SNAPSHOT
 
     def _open(self, request: Any) -> None:
-        if not self.snapshot.exists():  # killed after the snapshot was moved, before the folder was removed
+        if not self.snapshot_path.exists():  # killed after the snapshot was moved, before the folder was removed
             self.clear()
         self._connect()
         if self.state:
@@ -84,7 +84,7 @@ class BuildFolder(WorkFolder):
         self.state = {"request": request}
 
     def _connect(self) -> None:
-        connection = self.connection = sqlite3.connect(self.snapshot, isolation_level=None)
+        connection = self.connection = sqlite3.connect(self.snapshot_path, isolation_level=None)
         connection.execute("ATTACH ? AS notes", (str(self.path / _NOTES),))
         for database in ("main", "notes"):
             filling.configure_large_writes(connection, journal="DELETE", database=database)
@@ -103,7 +103,7 @@ class BuildFolder(WorkFolder):
             return len(self.state) > 1
 
     @property
-    def due(self) -> bool:
+    def is_checkpoint_due(self) -> bool:
         """Whether it is time for a checkpoint."""
         return time.monotonic() - self._last >= EVERY
 
@@ -161,7 +161,7 @@ class Rejects:
         text = orjson.dumps({"source": source, **reject.to_json()}).decode()
         self._connection.execute("INSERT INTO notes.reject (reason, record) VALUES (?, ?)", (reject.reason, text))
 
-    def counts(self) -> dict[str, int]:
+    def counts_by_reason(self) -> dict[str, int]:
         """The number of rejects by reason, in the order of the reasons."""
         rows = self._connection.execute("SELECT reason, count(*) FROM notes.reject GROUP BY reason ORDER BY reason")
         return dict(rows.fetchall())
@@ -206,14 +206,14 @@ class PairCounts:
         )
         self._counts.clear()
 
-    def values(self) -> Iterator[tuple[int, int, int]]:
+    def value_counts(self) -> Iterator[tuple[int, int, int]]:
         """(property, value, entities), ascending."""
         self.spill()
         yield from self._connection.execute(
             "SELECT property, value, n FROM notes.tally WHERE value <> 0 ORDER BY property, value"
         )
 
-    def properties(self) -> list[tuple[int, int]]:
+    def property_counts(self) -> list[tuple[int, int]]:
         """(property, entities), ascending."""
         self.spill()
         rows = self._connection.execute("SELECT property, n FROM notes.tally WHERE value = 0 ORDER BY property")
@@ -254,7 +254,7 @@ class Ingester:
         state = {"duplicates": self.duplicates, "digest": f"{self._digest:x}"}
         self._work.checkpoint({"phase": "reading", "reading": reading, "collected": state}, {"seen": self.seen})
 
-    def add(self, source: str, batch: BlockRows) -> None:
+    def add_block(self, source: str, batch: BlockRows) -> None:
         """Add the results of a block."""
         for reject in batch.rejects:
             self.rejects.add(source, reject)
@@ -280,28 +280,26 @@ class Ingester:
                 continue
             record = next(selected)
             if not is_new:
-                self.drop([number])
+                self.remove_entities([number])
             filling.insert_records(self._connection, [record])
             self._digest += record_digest(self._encode(record))
 
-    def drop(self, numbers: Iterable[int]) -> None:
+    def remove_entities(self, numbers: Iterable[int]) -> None:
         """Remove entities from the snapshot and from the digest."""
         for number in numbers:
             self._digest -= entity_digest_sum(self._connection, number)  # the digest is a sum
             filling.remove_entities(self._connection, [number])
 
-    def drop_unused_properties(self, asked: IdSet, keys: Iterable[str]) -> None:
-        """Remove properties that are neither selected by id or name nor used by statements or qualifiers of the
-        others.
-        """
+    def drop_unused_properties(self, selected: IdSet, names: Iterable[str]) -> None:
+        """Remove properties that are neither selected by id or name nor used by a statement or qualifier elsewhere."""
         run = self._connection.execute
-        wanted = [number for number in asked if number < 0]  # properties have negative numbers
-        if names := sorted(keys):
+        wanted = [number for number in selected if number < 0]  # properties have negative numbers
+        if listed := sorted(names):
             self._connection.create_function("normalise", 1, normalise_uncached, deterministic=True)
             named = run(
                 f"SELECT entity FROM term WHERE entity < 0 AND kind <> {schema.DESCRIPTION}"
                 " AND normalise(text) IN (SELECT value FROM json_each(?))",
-                (orjson.dumps(names).decode(),),
+                (orjson.dumps(listed).decode(),),
             )
             wanted += [number for (number,) in named]
         counted = "(subject > 0 OR subject IN (SELECT value FROM json_each(?1)))"
@@ -313,7 +311,7 @@ class Ingester:
             (orjson.dumps(wanted).decode(),),
         ).fetchall()
         self._count_statements_of([number for (number,) in unused])
-        self.drop(number for (number,) in unused)
+        self.remove_entities(number for (number,) in unused)
 
     def _count_statements_of(self, numbers: Sequence[int]) -> None:
         """Add the properties and values of these entities of the snapshot to the counts of unselected entities."""

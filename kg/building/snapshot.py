@@ -112,7 +112,7 @@ def build(
         "scope": scope.to_json(),
         "languages": None if languages is None else sorted(languages),
         "limit": limit,
-        "sources": [_fingerprint(source) for source in sources],
+        "sources": [_source_identity(source) for source in sources],
         "layout": filling.layout_fingerprint(),  # a build that an older version began is not continued
         **({"frequent_of": frequent_of} if frequent_of else {}),
     }
@@ -137,7 +137,7 @@ def build(
         else:
             rejects_path.unlink(missing_ok=True)  # rejects of an earlier build with the same output
         work.connection.close()  # the file is whole when SQLite has let go of it
-        move_into_place(work.snapshot, out)
+        move_into_place(work.snapshot_path, out)
     return Report(
         path=out,
         manifest=sealed,
@@ -177,7 +177,7 @@ def check_output(out: Path, settings: BuildSettings) -> None:
         raise SnapshotError(f"{out} exists already; give --force to replace it")
 
 
-def _fingerprint(source: Path | str) -> dict[str, Any]:
+def _source_identity(source: Path | str) -> dict[str, Any]:
     """The identity of a source for a continued build; when it is read, its beginning is compared too."""
     path = Path(source)
     if str(source) == STDIN or not path.is_file():
@@ -202,10 +202,10 @@ class _BuildJob:
         scope, settings = self.scope, self.settings
         if scope.needs_survey:
             self.survey()
-        ingester, reading = self.read(origin.rejects if origin else ())
+        ingester, reading = self.read_sources(origin.rejects if origin else ())
         if origin:
             filling.record_redirects(self.work.connection, origin.redirects)
-        seen, counts = len(ingester.seen), self.rejects.counts()
+        seen, counts = len(ingester.seen), self.rejects.counts_by_reason()
         if not seen:
             more = f"; {sum(counts.values())} rejected, the first: {self.rejects.describe_first()}" if counts else ""
             names = ", ".join(name for _, name in self.sources)
@@ -240,7 +240,7 @@ class _BuildJob:
                 "software": settings.get("software"),
                 "languages": None if self.languages is None else sorted(self.languages),
                 "limit": settings.get("limit"),
-                "sources": list(origin.sources) if origin else reading.describe(),
+                "sources": list(origin.sources) if origin else reading.describe_sources(),
                 "selection": asked_for.to_json(),
                 "source_entities": seen,
                 "duplicates": ingester.duplicates,
@@ -249,8 +249,8 @@ class _BuildJob:
                 "rejects": counts,
                 **(origin.facts if origin else {}),
             },
-            ingester.tally.values(),
-            ingester.tally.properties(),
+            ingester.tally.value_counts(),
+            ingester.tally.property_counts(),
             digest=ingester.digest,
         )
         return frequent
@@ -271,7 +271,7 @@ class _BuildJob:
                 named.add(number)
 
         def make_checkpoint() -> None:
-            work.checkpoint({"phase": "surveying", "reading": reading.state()}, {"named": named})
+            work.checkpoint({"phase": "surveying", "reading": reading.resume_state()}, {"named": named})
 
         reading.run("surveying", add_block, make_checkpoint)
         chosen, excluded = edges.selected_and_excluded(scope, named)
@@ -279,7 +279,7 @@ class _BuildJob:
         work.connection.execute("DROP TABLE notes.edge")  # gigabytes for all of WikiData, read once
         work.checkpoint({"phase": "reading", "reading": None, "idle": idle}, {"chosen": chosen, "excluded": excluded})
 
-    def read(self, rejected: Iterable[tuple[str, Reject]]) -> tuple[Ingester, SourcePass]:
+    def read_sources(self, rejected: Iterable[tuple[str, Reject]]) -> tuple[Ingester, SourcePass]:
         """Read the sources and write the selected entities into the snapshot."""
         work, scope = self.work, self.scope
         graph = scope.needs_survey
@@ -297,7 +297,7 @@ class _BuildJob:
             for source, reject in rejected:
                 self.rejects.add(source, reject, copied=False)
         reading = self._source_pass(plan)
-        reading.run("reading", ingester.add, lambda: ingester.checkpoint(reading.state()))
+        reading.run("reading", ingester.add_block, lambda: ingester.checkpoint(reading.resume_state()))
         for name, damage in reading.damage:
             self.rejects.add(name, Reject(reason=TRUNCATED, detail=damage))
         if plan.properties:

@@ -77,7 +77,7 @@ def _end_with_parent() -> None:
 
 def _extract_in_worker(block: Block) -> bytes:
     assert _extractor is not None
-    return _encode(_extractor.read(block))
+    return _encode(_extractor.extract(block))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,7 +159,7 @@ class SourcePass:
             take_block(reader.name, found)
             self.entities += found.entities
             self._end = block.end
-            if self._work.due:
+            if self._work.is_checkpoint_due:
                 make_checkpoint()
             self._report_progress(phase)
             if self._limit == self.entities:
@@ -191,7 +191,7 @@ class SourcePass:
             yield from waiting
 
     def _read_here(self, block: Block, limit: int | None = None) -> BlockRows:
-        return _decode(_encode(self._extractor.read(block, limit)))
+        return _decode(_encode(self._extractor.extract(block, limit)))
 
     def _report_progress(self, phase: str) -> None:
         if self._progress is None:
@@ -201,7 +201,7 @@ class SourcePass:
         total = None if None in sizes else sum(size or 0 for size in sizes)
         self._progress(Progress(phase=phase, bytes_read=done, bytes_total=total, entities=self.entities))
 
-    def state(self) -> dict[str, Any]:
+    def resume_state(self) -> dict[str, Any]:
         """The position in the sources after the last block taken, from which a later pass continues."""
         return {
             "source": self._at,
@@ -212,7 +212,7 @@ class SourcePass:
             "unclosed": self.unclosed,
         }
 
-    def describe(self) -> list[dict[str, Any]]:
+    def describe_sources(self) -> list[dict[str, Any]]:
         """Name, size, time and hash of each source; the hash is None where the source was not read to its end."""
         # With a limit it depends on timing how far blocks were read ahead, perhaps to the end.
         others = (reader.describe() | {"sha256": None} for reader in self._readers[len(self._finished) :])

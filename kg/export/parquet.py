@@ -103,13 +103,13 @@ def export_parquet(
 def _value_counts_in_source_and_here(store: SQLiteStore) -> Iterator[tuple[str, str, int, int]]:
     """(property, target, entities of the whole source with this value, entities of the snapshot with it), by number."""
     # Two ordered scans side by side: a join finds no index, as the column `value` has no type of its own.
-    held_rows = store.stream(
+    held_rows = store.stream_rows(
         "SELECT property, value, count(DISTINCT subject) FROM statement INDEXED BY statement_target"
         " WHERE type = 2 AND rank > 0 GROUP BY property, value ORDER BY property, value"
     )
     row = next(held_rows, None)
     query = "SELECT property, target, entities FROM value_count ORDER BY property, target"
-    for prop, target, entities in store.stream(query):
+    for prop, target, entities in store.stream_rows(query):
         while row is not None and row[:2] < (prop, target):
             row = next(held_rows, None)
         here = row[2] if row is not None and row[:2] == (prop, target) else 0
@@ -123,7 +123,7 @@ def _property_counts_in_source_and_here(store: SQLiteStore) -> Iterator[tuple[st
         " count(DISTINCT subject) AS here FROM statement WHERE rank > 0 AND type <> 1 GROUP BY property)"
         " USING (property) ORDER BY property"
     )
-    for prop, entities, here in store.stream(query):
+    for prop, entities, here in store.stream_rows(query):
         yield f"P{prop}", entities, here
 
 
@@ -303,7 +303,7 @@ def _decode_batches(names: Sequence[str], languages: frozenset[str] | None, batc
 def _decode_line(extractor: Extractor, line: bytes, source: str, block: int) -> Iterator[tuple[int, int, bytes]]:
     if block == 0:
         line = line.removeprefix(BOM_UTF8)  # Spark takes it for text
-    batch = extractor.read(Block(line=0, data=line, single=True))
+    batch = extractor.extract(Block(line=0, data=line, single=True))
     for reject in batch.rejects:
         # `block`: where its piece of the file begins; Spark numbers no lines.
         record = {"source": source, "block": block, **replace(reject, line=None).to_json()}

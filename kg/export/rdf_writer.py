@@ -105,7 +105,7 @@ def export_rdf(
     `progress` is called with the number of entities written so far. Raises the errors of `SQLiteStore.open`.
     """
     with SQLiteStore.open(snapshot) as store, open_output_bytes(out) as stream:
-        writer = _Writer(store, progress)
+        writer = _RDFWriter(store, progress)
         rdf.serialize(writer.all_triples(), stream, _FORMATS[format], prefixes=dict(NAMESPACES))
     return RDFReport(
         entities=writer.entities,
@@ -142,7 +142,7 @@ def _typed_literal(text: str, datatype: str) -> rdf.Literal:
     return rdf.Literal(text, datatype=_iri(datatype))
 
 
-class _Writer:
+class _RDFWriter:
     """A snapshot -> triples, those about one subject together."""
 
     def __init__(self, store: SQLiteStore, progress: Callable[[int], None] | None) -> None:
@@ -162,7 +162,7 @@ class _Writer:
         ]
         yield from self._triples_of_subject(_iri("wikibase:Dump"), about)
         undeclared = "SELECT DISTINCT property FROM statement WHERE -property NOT IN (SELECT id FROM entity)"
-        for (number,) in self._store.stream(f"{undeclared} ORDER BY property"):
+        for (number,) in self._store.stream_rows(f"{undeclared} ORDER BY property"):
             yield from self._triples_of_subject(_iri(f"wd:P{number}"), self._property_declaration(f"P{number}"))
         for entity in self._store.all_entities(properties_first=True):
             yield from self._entity_triples(entity)
@@ -387,10 +387,10 @@ def _decimal_literal(amount: Decimal) -> rdf.Literal:
 def _property_datatypes(store: SQLiteStore) -> dict[str, str | None]:
     """Every property that is an entity here or has a statement here, by number, with its datatype or None."""
     known: dict[int, str | None] = {}
-    for number, datatype in store.stream("SELECT DISTINCT property, datatype FROM statement"):
+    for number, datatype in store.stream_rows("SELECT DISTINCT property, datatype FROM statement"):
         # Where statements disagree (the datatype changed in the source), the smallest name is taken: a fixed choice.
         name = schema.DATATYPES[datatype] if isinstance(datatype, int) else datatype
         known[number] = min(filter(None, (known.get(number), name)), default=None)
-    for number, datatype in store.stream("SELECT -id, datatype FROM entity WHERE id < 0"):
+    for number, datatype in store.stream_rows("SELECT -id, datatype FROM entity WHERE id < 0"):
         known[number] = datatype or known.get(number)  # the property's own datatype takes precedence
     return {f"P{number}": known[number] for number in sorted(known)}

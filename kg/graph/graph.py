@@ -24,7 +24,7 @@ from kg.base.model import (
     TimeValue,
     best_text,
     fallback_chain,
-    names,
+    names_with_fallbacks,
     normalise,
 )
 from kg.store.protocol import NameMatch, Store
@@ -303,7 +303,7 @@ class Graph:
             entity = self.entity(entity_id)
             if entity is None:
                 return ()
-            known = self._names[entity_id] = names(entity.labels, entity.aliases, self.language)
+            known = self._names[entity_id] = names_with_fallbacks(entity.labels, entity.aliases, self.language)
         return known
 
     def shown_label(self, entity_id: str) -> tuple[str, str] | None:
@@ -316,7 +316,7 @@ class Graph:
         if self.shown_in == self.language:
             return self.names(entity_id)
         entity = self.entity(entity_id)
-        return names(entity.labels, entity.aliases, self.shown_in) if entity else ()
+        return names_with_fallbacks(entity.labels, entity.aliases, self.shown_in) if entity else ()
 
     def statements(self, entity_id: str, prop: str) -> tuple[Statement, ...]:
         """All statements of a property, every rank."""
@@ -397,9 +397,7 @@ class Graph:
         return known
 
     def is_instance(self, entity_id: str, of: Collection[str]) -> bool:
-        """Whether a current class of the entity is one of `of` or below one; near classes only, for P279 is
-        unreliable.
-        """
+        """Whether a current class of the entity is in `of` or below it; use near classes, for P279 is unreliable."""
         wanted = frozenset(of)
         return any(not wanted.isdisjoint(self.class_and_superclasses(c)) for c in self.classes(entity_id))
 

@@ -131,15 +131,19 @@ class WikiDataAPI:
         bodies = {entity_id: cached[key] for entity_id, key in keys.items() if key in cached}
         lacking = [entity_id for entity_id in ids if entity_id not in bodies]
         if lacking:
-            fetched = self._fetch(lacking)
+            fetched = self._fetch_entities(lacking)
             # Missing entities are not cached: they may exist tomorrow.
             self._cache.put(
-                {keys[entity_id]: body for entity_id, body in fetched.items() if body != _missing_object(entity_id)}
+                {
+                    keys[entity_id]: body
+                    for entity_id, body in fetched.items()
+                    if body != _missing_entity_json(entity_id)
+                }
             )
             bodies |= fetched
         return bodies
 
-    def _fetch(self, ids: Sequence[str]) -> dict[str, bytes]:
+    def _fetch_entities(self, ids: Sequence[str]) -> dict[str, bytes]:
         half = len(ids) // 2
         try:
             answer = self._ask_with_retries(self._params | {"ids": "|".join(ids)}, "entities")
@@ -147,19 +151,23 @@ class WikiDataAPI:
             # One id that the service cannot read fails a whole call, and so do answers that take too long.
             is_lacking = isinstance(error, QueryError) and "no-such-entity" in str(error)
             if half and (is_lacking or isinstance(error, TimeLimitError)):
-                return self._fetch(ids[:half]) | self._fetch(ids[half:])
+                return self._fetch_entities(ids[:half]) | self._fetch_entities(ids[half:])
             if is_lacking:
-                return {ids[0]: _missing_object(ids[0])}
+                return {ids[0]: _missing_entity_json(ids[0])}
             raise
         entities = answer["entities"] if isinstance(answer["entities"], dict) else {}
-        bodies = {entity_id: _cached_form(entities[entity_id], entity_id) for entity_id in ids if entity_id in entities}
+        bodies = {
+            entity_id: _entity_json_or_missing(entities[entity_id], entity_id)
+            for entity_id in ids
+            if entity_id in entities
+        }
         lacking = [entity_id for entity_id in ids if entity_id not in bodies]
         if lacking and len(ids) == 1:
             raise BadAnswerError(f"{self.url}: the answer on {ids[0]} says nothing of it")
         if lacking and not bodies:
-            return self._fetch(ids[:half]) | self._fetch(ids[half:])
+            return self._fetch_entities(ids[:half]) | self._fetch_entities(ids[half:])
         # An answer may be cut off for its size, which the API reports only by a warning.
-        return bodies | self._fetch(lacking) if lacking else bodies
+        return bodies | self._fetch_entities(lacking) if lacking else bodies
 
     def _ask_with_retries(self, params: Mapping[str, str], required: str) -> dict[str, Any]:
         """An answer with the field `required`, after repeated calls if needed. Raises ServiceError or a subclass."""
@@ -184,7 +192,8 @@ class WikiDataAPI:
         if (reported := answer.get("error")) is not None:
             told = reported if isinstance(reported, dict) else {}
             code = str(told.get("code", "unknown"))
-            why = f"{url}: {client.address.clean(code)}: {client.address.clean(str(told.get('info', '')))}"
+            clean = client.address.remove_secrets
+            why = f"{url}: {clean(code)}: {clean(str(told.get('info', '')))}"
             if code in _LATER or code.startswith("internal_api_error"):
                 later = RateLimitedError(why) if code in _LATER else ServiceError(why)
                 raise TryAgain(later, retry_after(got.headers))
@@ -194,15 +203,15 @@ class WikiDataAPI:
         return answer
 
 
-def _cached_form(data: Any, asked: str) -> bytes:
+def _entity_json_or_missing(data: Any, asked: str) -> bytes:
     """The cached form of an entity; a malformed one counts as missing."""
     if isinstance(data, dict) and "missing" not in data and ENTITY_ID.match(str(data.get("id"))):
         try:
             return orjson.dumps(data)
         except TypeError:  # nested too deeply to be written
             pass
-    return _missing_object(asked)
+    return _missing_entity_json(asked)
 
 
-def _missing_object(entity_id: str) -> bytes:
+def _missing_entity_json(entity_id: str) -> bytes:
     return orjson.dumps({"id": entity_id, "missing": ""})

@@ -40,12 +40,12 @@ _FARTHEST = 360  # degrees, as Wikibase has it
 _CALENDARS = {"Q1985727": "gregorian", "Q1985786": "julian"}
 
 
-def parse_whole_number(text: str, most: int) -> int | None:
-    """The number from 0 to `most` that a text of digits states, else None."""
+def parse_whole_number(text: str, maximum: int) -> int | None:
+    """The number from 0 to `maximum` that a text of digits states, else None."""
     if len(text) > MOST_DIGITS or not _WHOLE.match(text):
         return None
     number = int(text)
-    return number if number <= most else None
+    return number if number <= maximum else None
 
 
 def parse_finite_number(text: str) -> float | None:

@@ -419,21 +419,21 @@ def assemble_entity(
 
     `nodes`: the facts of a statement or value node by its IRI, empty where unknown. `datatypes`: those of properties.
     """
-    said, claims, direct = _facts_by_role(facts)
+    objects, claims, direct = _facts_by_role(facts)
     # Other addresses are of the same thing elsewhere.
-    same = [name for term in said.get(SAME_AS, ()) if ENTITY_ID.match(name := term.value.removeprefix(ENTITY))]
+    same = [name for term in objects.get(SAME_AS, ()) if ENTITY_ID.match(name := term.value.removeprefix(ENTITY))]
     merged_into = same[-1] if same else None
-    is_typed = any(term.value in _KINDS for term in said.get(RDF_TYPE, ()))
-    if not (claims or direct or is_typed or not _OF_ITSELF.isdisjoint(said)):
+    is_typed = any(term.value in _KINDS for term in objects.get(RDF_TYPE, ()))
+    if not (claims or direct or is_typed or not _OF_ITSELF.isdisjoint(objects)):
         return AssembledEntity(data=None, merged_into=merged_into)
     out: dict[str, Any] = {
         "type": "item" if entity_id[0] == "Q" else "property",
         "id": entity_id,
-        "labels": _terms_json(_text_by_language(said, *_LABELS[1:]) | _text_by_language(said, LABEL)),
-        "descriptions": _terms_json(_text_by_language(said, DESCRIPTION)),
-        "aliases": _aliases(said),
-        "claims": _claims(entity_id, said, claims, direct, nodes, datatypes),
-        "sitelinks": {str(number): {} for number in range(_sitelink_count(said))},
+        "labels": _terms_json(_text_by_language(objects, *_LABELS[1:]) | _text_by_language(objects, LABEL)),
+        "descriptions": _terms_json(_text_by_language(objects, DESCRIPTION)),
+        "aliases": _aliases(objects),
+        "claims": _claims(entity_id, objects, claims, direct, nodes, datatypes),
+        "sitelinks": {str(number): {} for number in range(_sitelink_count(objects))},
     }
     if entity_id[0] == "P" and (datatype := property_datatype(facts)) is not None:
         out["datatype"] = datatype
@@ -444,7 +444,7 @@ def _facts_by_role(
     facts: Facts,
 ) -> tuple[dict[str, list[Term]], dict[str, list[str]], dict[str, list[Term | None]]]:
     """(objects by predicate, statement nodes by property, truthy values by property: None for the value "no value")."""
-    said: dict[str, list[Term]] = {}
+    objects: dict[str, list[Term]] = {}
     claims: dict[str, list[str]] = {}
     direct: dict[str, list[Term | None]] = {}
     for predicate, term in facts:
@@ -457,15 +457,15 @@ def _facts_by_role(
         elif predicate == RDF_TYPE and (absent := _novalue_property(term)) is not None:
             direct.setdefault(absent, []).append(None)
         elif term.kind == "literal" or predicate not in TERMS:
-            said.setdefault(predicate, []).append(term)
-    return said, claims, direct
+            objects.setdefault(predicate, []).append(term)
+    return objects, claims, direct
 
 
-def _aliases(said: Mapping[str, list[Term]]) -> dict[str, list[dict[str, str]]]:
+def _aliases(objects: Mapping[str, list[Term]]) -> dict[str, list[dict[str, str]]]:
     texts_of: dict[str, set[str]] = {}
-    for term in said.get(ALIAS, ()):
+    for term in objects.get(ALIAS, ()):
         texts_of.setdefault(language_code(term.language or "mul"), set()).add(term.value)
-    orders = _text_by_language(said, ALIAS_ORDER)
+    orders = _text_by_language(objects, ALIAS_ORDER)
     return {
         code: [
             {"language": code, "value": text} for text in restore_order(((one, one) for one in texts), orders.get(code))
@@ -476,7 +476,7 @@ def _aliases(said: Mapping[str, list[Term]]) -> dict[str, list[dict[str, str]]]:
 
 def _claims(
     subject: str,
-    said: Mapping[str, list[Term]],
+    objects: Mapping[str, list[Term]],
     claims: Mapping[str, list[str]],
     direct: Mapping[str, list[Term | None]],
     nodes: Callable[[str], Facts],
@@ -484,7 +484,7 @@ def _claims(
 ) -> dict[str, list[dict[str, Any]]]:
     """The statements by property: from its statement nodes, or from its truthy values where it has no nodes."""
     orders: dict[str, str] = {}
-    for prop, _, order in sorted(term.value.partition(" ") for term in said.get(STATEMENT_ORDER, ())):
+    for prop, _, order in sorted(term.value.partition(" ") for term in objects.get(STATEMENT_ORDER, ())):
         orders.setdefault(prop, order)
     stated_of: dict[str, list[dict[str, Any]]] = {}
     for prop in sorted({*claims, *direct}, key=id_sort_key):
@@ -505,10 +505,10 @@ def _claims(
     return stated_of
 
 
-def _text_by_language(said: Mapping[str, list[Term]], *predicates: str) -> dict[str, str]:
+def _text_by_language(objects: Mapping[str, list[Term]], *predicates: str) -> dict[str, str]:
     """Texts by language code."""
     texts: dict[str, str] = {}
-    for term in chain.from_iterable(said.get(predicate, ()) for predicate in predicates):
+    for term in chain.from_iterable(objects.get(predicate, ()) for predicate in predicates):
         code = language_code(term.language or "mul")
         # Two labels in one language contradict the format; whichever is taken must not depend on the order.
         texts[code] = min(term.value, texts.get(code, term.value))
@@ -521,11 +521,11 @@ def _novalue_property(kind: Term) -> str | None:
     return prop if role == "novalue/" else None
 
 
-def _sitelink_count(said: Mapping[str, list[Term]]) -> int:
+def _sitelink_count(objects: Mapping[str, list[Term]]) -> int:
     """The number of sitelinks, stated, or else that of the pages about the entity."""
-    numbers = (parse_whole_number(term.value, _MOST_SITELINKS) for term in said.get(SITELINKS, ()))
+    numbers = (parse_whole_number(term.value, _MOST_SITELINKS) for term in objects.get(SITELINKS, ()))
     stated = [number for number in numbers if number is not None]
-    return min(stated) if stated else len({term.value for term in said.get(ABOUT, ())})  # a page may be stated twice
+    return min(stated) if stated else len({term.value for term in objects.get(ABOUT, ())})  # a page may be stated twice
 
 
 def _terms_json(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:

@@ -85,12 +85,12 @@ class Endpoint:
         """
         selected = f"SELECT DISTINCT {variables} WHERE {{ {pattern} }}"
         try:
-            rows = self.ask(selected)
+            rows = self.select(selected)
         except BadAnswerError as error:  # cut off in the middle, perhaps for its size
             raise TimeLimitError(str(error)) from error
         if len(rows) < self._whole:
             return rows
-        counted = self.ask(f"SELECT (COUNT(*) AS ?n) WHERE {{ {{ {selected} }} }}")
+        counted = self.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {{ {selected} }} }}")
         total = parse_whole_number(counted[0]["n"].value, _MOST_ROWS) if counted and "n" in counted[0] else None
         if total is None:
             raise BadAnswerError(f"{self.url}: a count was asked for and none came")
@@ -101,7 +101,7 @@ class Endpoint:
         self._whole = max(self._whole, total)
         return rows
 
-    def ask(self, query: str) -> list[Row]:
+    def select(self, query: str) -> list[Row]:
         """The rows of one SELECT query as the server returns them, perhaps incomplete. Errors as of `select_all`."""
         from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
@@ -126,7 +126,9 @@ class Endpoint:
             raise TimeLimitError(f"{url} cut the query off ({status}): {client.excerpt(body)}")
         client.raise_for_status(answer)
         if headers.get("X-SQL-State", "").strip() not in ("", "00000"):  # Virtuoso's partial answers
-            raise TimeLimitError(f"{url} gave part of the answer: {client.address.clean(headers['X-SQL-Message'])}")
+            raise TimeLimitError(
+                f"{url} gave part of the answer: {client.address.remove_secrets(headers['X-SQL-Message'])}"
+            )
         kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
         if kind and kind not in _JSON:
             raise TryAgain(ServiceError(f"{url} answered {kind}, not JSON: {client.excerpt(body)}"))
@@ -175,7 +177,7 @@ class SPARQLEntities:
     def has_statements(self) -> bool:
         """Whether the endpoint has statement nodes with ranks."""
         ranks = "VALUES ?rank { wikibase:NormalRank wikibase:PreferredRank }"
-        return bool(self._endpoint.ask(f"SELECT ?s WHERE {{ {ranks} ?s wikibase:rank ?rank }} LIMIT 1"))
+        return bool(self._endpoint.select(f"SELECT ?s WHERE {{ {ranks} ?s wikibase:rank ?rank }} LIMIT 1"))
 
     def entities(self, ids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """(requested id, entity object) for each id once, in order.

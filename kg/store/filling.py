@@ -62,7 +62,7 @@ def digest_sum_bytes(digests: int) -> bytes:
 
 def entity_digest_sum(connection: sqlite3.Connection, only_number: int | None = None) -> int:
     """The sum of the digests of all entities in the file, or the digest of the entity `only_number`."""
-    return sum(record_digest(_encode(record)) for record in _records(connection, only_number))
+    return sum(record_digest(_encode(record)) for record in _entity_records(connection, only_number))
 
 
 def content_hash(connection: sqlite3.Connection, digest: int | None = None) -> str:
@@ -82,7 +82,7 @@ def content_hash(connection: sqlite3.Connection, digest: int | None = None) -> s
     return whole.hexdigest()
 
 
-def _records(connection: sqlite3.Connection, only_number: int | None) -> Iterator[tuple[Any, ...]]:
+def _entity_records(connection: sqlite3.Connection, only_number: int | None) -> Iterator[tuple[Any, ...]]:
     where = "" if only_number is None else f" WHERE {{column}} = {only_number:d}"
     terms = RowGroups(
         connection.execute(

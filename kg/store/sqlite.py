@@ -292,7 +292,7 @@ class SQLiteStore:
     def ids(self) -> Iterator[str]:
         """See `Store.ids`."""
         for side in ("> 0 ORDER BY id", "< 0 ORDER BY id DESC"):
-            for (number,) in self.stream(f"SELECT id FROM entity WHERE id {side}"):
+            for (number,) in self.stream_rows(f"SELECT id FROM entity WHERE id {side}"):
                 yield id_of(number)
 
     def descriptions(self, languages: Sequence[str]) -> Iterator[str]:
@@ -326,16 +326,16 @@ class SQLiteStore:
         """Every entity: items by number and properties by number, or the other way round; memory does not grow."""
         sides = ["< 0 ORDER BY id DESC", "> 0 ORDER BY id"]
         for side in sides if properties_first else reversed(sides):
-            numbers = self.stream(f"SELECT id FROM entity WHERE id {side}")
+            numbers = self.stream_rows(f"SELECT id FROM entity WHERE id {side}")
             while batch := [id_of(number) for (number,) in islice(numbers, _BATCH)]:
                 yield from self.entities(batch).values()
 
     def redirects(self) -> Iterator[tuple[str, str]]:
         """(merged id, target id) in the order of the numbers."""
-        for source, target in self.stream("SELECT source, target FROM redirect ORDER BY source"):
+        for source, target in self.stream_rows("SELECT source, target FROM redirect ORDER BY source"):
             yield id_of(source), id_of(target)
 
-    def stream(self, sql: str) -> Iterator[Any]:
+    def stream_rows(self, sql: str) -> Iterator[Any]:
         """The rows of a query over the tables of `kg.store.schema`, one after the other."""
         try:
             # Not the cursor itself: an abandoned generator would close it after the connection, which raises.

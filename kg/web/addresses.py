@@ -91,7 +91,7 @@ class ServiceAddress:
         forms = {form for secret in secrets for encode in encoders if len(form := encode(secret)) >= _SHORTEST}
         return cls(shown=shown, sent=sent, credentials=credentials, secrets=tuple(sorted(forms, key=len, reverse=True)))
 
-    def clean(self, text: str) -> str:
+    def remove_secrets(self, text: str) -> str:
         """A text from the service or a library, with the secrets that were sent replaced."""
         for secret in self.secrets:  # the longest first: one may be within another
             text = text.replace(secret, _HIDDEN)

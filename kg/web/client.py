@@ -280,14 +280,14 @@ class ServiceClient:
                 except ReadTimeoutError:
                     raise late from None
                 except HTTPError as error:
-                    cut = ServiceError(f"{url}: {self.address.clean(str(error))}")
+                    cut = ServiceError(f"{url}: {self.address.remove_secrets(str(error))}")
                 self._answered = True  # from now on a lost connection is worth another try
                 return Answer(status=response.status_code, headers=response.headers, body=bytes(body), cut=cut)
         except requests.ReadTimeout:
             raise late from None
         except requests.RequestException as error:  # not `from error`: it repeats the address as it was sent
             cause = getattr(error.args[0] if error.args else None, "reason", error)
-            failed = f"{url}: {self.address.clean(str(cause))}"
+            failed = f"{url}: {self.address.remove_secrets(str(cause))}"
             if isinstance(cause, NewConnectionError | ConnectTimeoutError) and not self._answered:
                 raise ServiceError(f"{failed}; is the address right, and is this machine on the network?") from None
             raise TryAgain(ServiceError(failed)) from None  # reset, or away for a while
@@ -296,7 +296,7 @@ class ServiceClient:
         """Raises TryAgain for a status that may pass, and QueryError for one that will not."""
         url, status, after = self.address.shown, answer.status, retry_after(answer.headers)
         if 300 <= status < 400:  # not followed: another host would get contact and credentials
-            target = without_secrets(self.address.clean(answer.headers.get("Location", "another address")))
+            target = without_secrets(self.address.remove_secrets(answer.headers.get("Location", "another address")))
             raise QueryError(f"{url} leads elsewhere ({status}): to {target}; give that address if it is right")
         said = self.excerpt(answer.body)
         if status in (429, 503):
@@ -310,4 +310,4 @@ class ServiceClient:
 
     def excerpt(self, body: bytes, size: int = 160) -> str:
         """The beginning of an answer, on one line, without the secrets that were sent."""
-        return excerpt(self.address.clean(body[:_EXCERPT].decode("utf-8", "replace")).encode(), size)
+        return excerpt(self.address.remove_secrets(body[:_EXCERPT].decode("utf-8", "replace")).encode(), size)

@@ -64,7 +64,7 @@ def test_a_key_is_sent_and_not_shown() -> None:
     assert address.sent == f"https://host/s?graph=g&key={QUOTED}"
     assert address.shown == "https://host/s?graph=***&key=***"
     assert "c4n4ry" not in repr(address)
-    assert "c4n4ry" not in address.clean(f"{CANARY} {QUOTED} c4n4ry/&amp;&lt;x&gt;")
+    assert "c4n4ry" not in address.remove_secrets(f"{CANARY} {QUOTED} c4n4ry/&amp;&lt;x&gt;")
 
 
 class Repeating(Loopback):

@@ -49,7 +49,7 @@ def claim(datavalue: object = ITEM, /, **more: Any) -> dict[str, Any]:
 def extracted(data: object, plan: ExtractionPlan = EVERYTHING) -> BlockRows:
     text = data if isinstance(data, bytes) else orjson.dumps(data)
     return msgspec.msgpack.decode(
-        msgspec.msgpack.encode(Extractor(plan).read(Block(line=1, data=text))), type=BlockRows
+        msgspec.msgpack.encode(Extractor(plan).extract(Block(line=1, data=text))), type=BlockRows
     )
 
 
@@ -127,7 +127,7 @@ def test_real_entities_are_read_at_once_and_in_pieces_alike(monkeypatch: pytest.
     for record, line in zip(at_once.records, data.splitlines()[1:], strict=False):
         text, rejects = extractor._part_reader.readable_parts(orjson.loads(line.rstrip(b",")))
         assert (rejects, extracted(text).records) == ([], [record])
-    monkeypatch.setattr(EntityPartReader, "readable", lambda *_: pytest.fail("a second reading was needed"))
+    monkeypatch.setattr(EntityPartReader, "readable_parts", lambda *_: pytest.fail("a second reading was needed"))
     for plan in (
         EVERYTHING,
         ExtractionPlan(chosen=IdSet([1, -31]), properties=True),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.base.model import best_text, fallback_chain, names, normalise
+from kg.base.model import best_text, fallback_chain, names_with_fallbacks, normalise
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_best_text_and_names() -> None:
     assert best_text(labels, "de") == ("Goethe", "mul")
     assert best_text({"ar": "غوته"}, "de") == ("غوته", "ar")
     assert best_text({}, "de") is None
-    assert names(labels, {"en": ("GOETHE", "J. W. G.")}, "de") == ("Goethe", "J. W. G.")
+    assert names_with_fallbacks(labels, {"en": ("GOETHE", "J. W. G.")}, "de") == ("Goethe", "J. W. G.")
