@@ -276,7 +276,7 @@ def is_another_person(answer: AnswerText, level: int, start: int, end: int) -> b
 
 
 def _name_start(answer: AnswerText, end: int) -> int:
-    """The first word of the name whose last word ends at `end`."""
+    """The index of the first word of the name whose last word is the one before `end`."""
     start = end - 1
     while start > 0 and end - start < 6 and not answer.words[start].gap.strip(".'’-"):
         word = answer.words[start - 1]

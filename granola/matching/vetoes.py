@@ -270,7 +270,8 @@ def _is_joined_to_earlier_name(answer: AnswerText, mention: Mention) -> bool:
 
 
 def _joining_words_before(answer: AnswerText, mention: Mention) -> tuple[int, bool] | None:
-    """The first of the words that join a mention to a word before it, and whether there is a comma or bracket.
+    """The index of the first of the words that join a mention to an earlier word, and whether a comma or bracket is
+    between.
 
     None where neither joins them, or where a sentence ends between.
     """
@@ -497,7 +498,9 @@ def _chain_end(answer: AnswerText, mention: Mention) -> int:
 
 
 def _skip_or_words(answer: AnswerText, index: int, step: int) -> tuple[int, bool]:
-    """The first word from `index` on (back with `step` -1) that is no "or" or "maybe", and whether one was an "or"."""
+    """The index of the first word from `index` on (back with `step` -1) that is no "or" or "maybe", and whether one
+    was an "or".
+    """
     joined = False
     while 0 <= index < len(answer.words) and answer.words[index].text in _JOINING:
         joined = joined or answer.words[index].text == "or"

@@ -15,7 +15,8 @@ _PLAIN = str.maketrans(
 
 
 def plain(text: str) -> str:
-    """Casefolded, without accents and marks, special letters spelt plainly; nothing else changed."""
+    """The text casefolded, without accents, with special letters in plain spelling (ß as ss); nothing else is changed.
+    """
     if text.isascii():
         return text.lower().replace("`", "'")
     text = unicodedata.normalize("NFKD", text.casefold().translate(_PLAIN))

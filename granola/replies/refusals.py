@@ -268,7 +268,7 @@ def _source_wording(code: str, *keys: str) -> re.Pattern[str]:
 
 
 def _sentences(text: str, language: str) -> list[str]:
-    """The first sentences, lines apart, without the marks of headings."""
+    """The first sentences of a text, each within one line, without the marks of headings."""
     first: list[str] = []
     for line in text.splitlines():
         bare = line.strip().lstrip("#*_>- ").replace("**", "")
@@ -332,7 +332,8 @@ def _plain_declining_rule(
 ) -> str | None:
     """The rule by which a sentence without concession, or a main clause, declines.
 
-    It declines as a short answer would, where it also names what it cannot do, or who lacks the information.
+    The refusal of a short answer counts only where the sentence also names the thing that cannot be done, or who lacks
+    the information.
     """
     declining = next((one for one in codes for kind in kinds if _source_wording(one, kind).match(plain)), None)
     asserts = any(_source_wording(one, kind).search(plain) for one in codes for kind in ("goes_on", "contrast"))

@@ -92,7 +92,7 @@ def _label_words() -> dict[str, list[str]]:
 
 
 def _alternatives(*groups: str) -> str:
-    """A pattern for the words of groups, longer ones first."""
+    """The alternatives of a pattern that matches any word of the groups, longer ones first."""
     words = {word for group in groups for word in _label_words()[group]}
     return "|".join(re.escape(word).replace(r"\ ", " ") for word in sorted(words, key=lambda word: (-len(word), word)))
 
@@ -132,7 +132,7 @@ _NEXT_TURN = re.compile(
 
 
 def _text_before(pattern: re.Pattern[str], text: str) -> str:
-    """The text before a label that the pattern finds."""
+    """The text before the first match of the pattern of a label; the whole text where nothing matches."""
     found = pattern.search(text) if ":" in text or "：" in text else None
     return text[: found.start()] if found else text
 
@@ -194,7 +194,7 @@ _LABELS = re.compile(
 
 
 def is_label(text: str) -> bool:
-    """Whether a text is such a label: `Location`, `Final answer`, `Place of birth`, `Respuesta`."""
+    """Whether a text is the label of an answer: `Location`, `Final answer`, `Place of birth`, `Respuesta`."""
     return _LABELS.fullmatch(text.strip()) is not None
 
 

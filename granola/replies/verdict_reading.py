@@ -154,7 +154,9 @@ def _wording_key(wording: str) -> str:
 
 
 def _agreed_verdict(text: str, wordings: _Wordings[Label]) -> Label | None:
-    """The one verdict that the sentences of a text agree on, by the strongest of the rules that found any."""
+    """The verdict on which the sentences of a text agree, by the first of the rules final, labelled and stated that
+    any sentence meets; else None.
+    """
     bare = _wording_key(text.strip(_SIGNS))
     if bare in wordings.verdicts:
         return wordings.verdicts[bare]
@@ -179,8 +181,8 @@ _CONDITION = re.compile(r"\b(?:if|unless|whether|had|were|when)\b", re.IGNORECAS
 
 
 def _sentences(text: str) -> Iterator[tuple[str, str]]:
-    """The sentences and lines of a text, and each final clause that begins with "so" or "it is", with the text after
-    it.
+    """Each sentence or line of a text, and each final clause of it that begins with "so" or "it is", with the
+    beginning of the text that follows.
     """
     start = 0
     ends = [*((end.start(), end.end()) for end in _SENTENCE_END.finditer(text)), (len(text), len(text))]
