@@ -200,10 +200,10 @@ def _flatten_texts(value: Any) -> Iterator[str]:
 def values_at(data: Mapping[str, Any], path: str, language: str = "") -> list[Any]:
     """The values at the end of a path, empty ones as None; a field may have dots in its own name."""
     name = path if path in data else field_of_heading(path)  # CSV headings are read in this form
-    return list(_values_inside(data, [name] if name in data else path.replace("{language}", language).split(".")))
+    return list(_values_at_steps(data, [name] if name in data else path.replace("{language}", language).split(".")))
 
 
-def _values_inside(value: Any, steps: Sequence[str]) -> Iterator[Any]:
+def _values_at_steps(value: Any, steps: Sequence[str]) -> Iterator[Any]:
     """The values reached by the steps. JSON in a text, as in cells, is parsed; for an empty value the result is None.
     """
     if not steps or value in (None, "", []):
@@ -215,10 +215,10 @@ def _values_inside(value: Any, steps: Sequence[str]) -> Iterator[Any]:
     if first == "(description)":
         yield from _parse_description_list(value.strip()) if isinstance(value, str) else ()
     elif isinstance(value, Mapping):
-        yield from _values_inside(value[first], rest) if first in value else ()
+        yield from _values_at_steps(value[first], rest) if first in value else ()
     elif isinstance(value, list):
         for item in value if first == "*" else value[int(first) :][:1] if first.isdigit() else ():
-            yield from _values_inside(item, rest)
+            yield from _values_at_steps(item, rest)
 
 
 def _quote_paths(paths: Sequence[str], language: str) -> str:

@@ -27,7 +27,7 @@ _PACKED = ".gz"
 
 def format_of(path: Path | str) -> str | None:
     """The format by a path's suffix, before a .gz; None for an unknown suffix."""
-    return _ENDINGS.get(_unpacked(path).suffix.lower())
+    return _ENDINGS.get(_path_without_gz(path).suffix.lower())
 
 
 def check_format(path: Path | str, requested: str | None = None) -> str:
@@ -38,14 +38,14 @@ def check_format(path: Path | str, requested: str | None = None) -> str:
     """
     if requested is not None and requested not in FORMATS:
         raise RowError(f"format {requested!r} is not known; expected one of {', '.join(FORMATS)}")
-    suffix = _unpacked(path).suffix.lower()
+    suffix = _path_without_gz(path).suffix.lower()
     kind = requested or format_of(path)
     if kind is None:
         if suffix:
             known = ", ".join(_ENDINGS)
             raise RowError(f"{path}: ending {suffix} is not known; expected {known}, each but .parquet also with .gz")
         kind = "jsonl"
-    if kind == "parquet" and _is_packed(path):
+    if kind == "parquet" and _is_gzipped(path):
         raise RowError(f"{path}: Parquet is packed already; leave the .gz out")
     if str(path) == "-" and kind != "jsonl":
         raise RowError(f"{kind} cannot be written to standard output; give a file or use jsonl")
@@ -57,8 +57,8 @@ def check_format(path: Path | str, requested: str | None = None) -> str:
 def check_kind(path: Path | str, kind: str, *, option: str = "--out", may_be_packed: bool = False) -> None:
     """Raise RowError for a path whose suffix names another format than `kind`, the only one for this output."""
     ending = Path(path).suffix.lower()
-    if _is_packed(path) and may_be_packed:
-        ending = _unpacked(path).suffix.lower()
+    if _is_gzipped(path) and may_be_packed:
+        ending = _path_without_gz(path).suffix.lower()
     if ending and _ENDINGS.get(ending) != kind:
         raise RowError(f"{path}: {option} is written as {kind}, which {ending} is not; give it the ending .{kind}")
 
@@ -82,7 +82,7 @@ def write_records(
         return _write_lines(records, sys.stdout.buffer)
     with atomic_path(path) as temporary:
         if kind == "jsonl":
-            with open_for_writing(temporary, packed=_is_packed(path)) as stream:
+            with open_for_writing(temporary, packed=_is_gzipped(path)) as stream:
                 return _write_lines(records, stream)
         # The columns are known when all rows were seen.
         flattened = [
@@ -90,7 +90,7 @@ def write_records(
             for record in records
         ]
         if kind == "csv":
-            with open_for_writing(temporary, packed=_is_packed(path)) as stream:
+            with open_for_writing(temporary, packed=_is_gzipped(path)) as stream:
                 _write_csv(flattened, stream, raw=csv_raw)
         else:
             _write_parquet(flattened, temporary)
@@ -103,7 +103,7 @@ def json_line_writer(path: Path | str) -> Iterator[Callable[[Mapping[str, Any]],
 
     The file appears, whole, when the block ends without an error.
     """
-    with atomic_path(path) as temporary, open_for_writing(temporary, packed=_is_packed(path)) as stream:
+    with atomic_path(path) as temporary, open_for_writing(temporary, packed=_is_gzipped(path)) as stream:
         yield lambda record: stream.write(json_line(record))
 
 
@@ -115,12 +115,12 @@ def write_csv_lines(lines: Iterable[Sequence[Any]], path: Path | str, *, raw: bo
             writer.writerow(cells if raw else map(escape_formula, cells))
 
 
-def _is_packed(path: Path | str) -> bool:
+def _is_gzipped(path: Path | str) -> bool:
     return Path(path).suffix.lower() == _PACKED
 
 
-def _unpacked(path: Path | str) -> Path:
-    return Path(path).with_suffix("") if _is_packed(path) else Path(path)
+def _path_without_gz(path: Path | str) -> Path:
+    return Path(path).with_suffix("") if _is_gzipped(path) else Path(path)
 
 
 @contextmanager

@@ -448,10 +448,10 @@ def _plain_decimal(written: str, words: Language) -> str | None:
 
 
 @bounded_cache(entries=_KEPT, longest=_LONGEST_UNIT_CACHED)
-def unit_id_at_start(written: str, code: str) -> str:
+def unit_id_at_start(text: str, code: str) -> str:
     """The label of the unit at the beginning of a text: its QID, two QIDs joined by "/" for a rate, or ""."""
     words, spelled = language(code), text_units_by_spelling(language(code).code)
-    parts, blank = (written.split(), " ") if words.separates_words_by_spaces else (list(written[:_LONGEST_UNIT]), "")
+    parts, blank = (text.split(), " ") if words.separates_words_by_spaces else (list(text[:_LONGEST_UNIT]), "")
     for size in range(len(parts), 0, -1):
         name = normalise(blank.join(parts[:size])).rstrip(".")
         unit = spelled.get(name)
