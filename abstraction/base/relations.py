@@ -225,7 +225,7 @@ def answer_classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
     described = answer_class_of_description(description) if description else None
     # Entities with a nationality and nothing else are persons, hardly anything else.
     is_anybody = not graph.classes(entity_id) and graph.targets(entity_id, "P27")
-    if described is None and (graph.targets(entity_id, "P106") or is_anybody):
+    if described is None and (graph.targets(entity_id, "P106") or is_anybody):  # P106: occupation
         described = "person"
     return frozenset({described}) if described else frozenset()
 

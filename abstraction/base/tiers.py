@@ -19,8 +19,8 @@ from kg.base.model import QuantityValue, Statement, TextValue, TimeValue, normal
 if TYPE_CHECKING:
     from kg.graph.graph import Graph
 
-MAX_LEVELS = 5  # beyond the answer
-MAX_TIERS = 6  # in one level
+MAX_LEVELS = 5  # most levels beyond the answer
+MAX_TIERS = 6  # most tiers of one level
 MOST_BITS = 1_000_000  # of a tier in a file; far above any real value, and sums of them stay exact in floats
 
 # Fields with a meaning here; all others are kept in `extra`.

@@ -78,7 +78,7 @@ from kg.base.bounded_cache import SizedDict
 from kg.base.model import ENTITY_ID, Entity, TimeValue, normalise
 from kg.graph.graph import Graph
 
-KEPT = 60_000_000  # bytes of proposals, as estimated
+KEPT = 60_000_000  # estimated bytes of cached proposals; half as many for finished ladders
 PER_TIER = 4_000  # estimated bytes of memory per proposal
 _PLACED = frozenset({"place", "school"})  # answer classes with the same proposals for all relations
 
@@ -349,7 +349,7 @@ class RowMaker:
         of_answer = (proposed.key, text, asked.id, asked.trivial, asked.asks_citizenship, kinds)
         key = (of_answer, link.abstained, frozenset(unwanted), words, certain, bool(told), subject_kinds)
         kept = self._readers.proposal_cache.ladders
-        ladder = kept.get(key) if proposed.key is not None else None
+        ladder = kept.get(key) if proposed.key is not None else None  # without a key they depend on the row
         if ladder is None:
             first = with_aliases_added(self._first_level(text, link, asked), names_of_answer)
             names = () if PLACES.isdisjoint(kinds) else self._answer_names(answer, text)[:2]

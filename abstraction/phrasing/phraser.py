@@ -214,7 +214,7 @@ def _clean_and_check_answer(item: str) -> str:
 Mode = Literal["free", "paper"]
 VERSION = 2  # of the processing of replies: part of the fingerprint, so that a change of rules is visible
 NOTHING_LEFT, NONE_GIVEN = "nothing-left", "none-given"  # codes of the fallback in a row's note
-SAMPLING = Sampling(max_tokens=512)
+SAMPLING = Sampling(max_tokens=512)  # more than MOST_ANSWERS short answers need
 
 
 def model_name(identity: Mapping[str, object]) -> str:
@@ -357,7 +357,7 @@ class ConsistencyScorer:
     def fingerprint(self) -> str:
         """The model, the number of samples, the prompt's hash, and a hash of everything."""
         prompts = signature_of(self._prompts, CONSISTENCY)
-        how = self._sampling
+        how = self._sampling  # its seed and number of samples decide which replies are drawn
         # Settings in the model spec change its replies, so they are part of the fingerprint.
         told = getattr(self.model, "sampling", {})
         parts = [dict(self.model.identity), prompts, how.n, how.seed, *([dict(told)] if told else [])]

@@ -280,12 +280,12 @@ class RequestForm(Generic[T, V]):
                         return
                     try:
                         slot = _Slot(item, self.ask(item))
-                    except Exception as error:
+                    except Exception as error:  # a fault at one item does not stop the others
                         slot = _Slot(item, None, outcome=RequestOutcome.of_fault(error))
                     waiting.append(slot)
                 if slot.outcome is not None:
                     continue
-                if slot.request is None:
+                if slot.request is None:  # there is nothing to ask about the item
                     slot.outcome = RequestOutcome(value=None)
                     continue
                 slot.calls = (*slot.calls, slot.request.key())

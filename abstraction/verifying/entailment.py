@@ -419,7 +419,9 @@ class EntailmentChecker:
         return reached
 
     def _leads_to(self, step: ReplayedStep, qid: str) -> bool:
-        """Whether a step leads to an entity or names it, or a kind of it by its last words ("television actor")."""
+        """Whether a step leads to an entity or names it; "television actor" also leads to "actor", which ends its
+        name.
+        """
         if step.target is not None:
             label = self._names_of(qid).label
             names = (" ".join(singular_words(name)) for name in self.graph.names(step.target))
