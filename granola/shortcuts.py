@@ -191,7 +191,7 @@ ASKED = ("question", "answer")
 
 
 def _added_columns(rows: Sequence[TieredRow | None]) -> dict[str, list[Any]]:
-    """The columns added to a table; None in rejected rows."""
+    """The columns of ladders that are added to a table, by name; None in rejected rows."""
     return {
         "id": [row and row.id for row in rows],
         "question": [row and row.question for row in rows],
@@ -330,7 +330,7 @@ def _read_prediction_file(predictions: Any, by_question: QuestionIds | None) -> 
 
 
 def _as_records(rows: Iterable[Mapping[str, Any]], what: str, *, is_flat: bool = False) -> Iterator[Any]:
-    """The rows as records; where `is_flat` None is an empty cell, as in a DataFrame."""
+    """Yield the rows as records; where `is_flat` None is an empty cell, as in a DataFrame."""
     # A mapping would be iterated by its keys.
     if isinstance(rows, Mapping):
         expected = "expected a list of rows: put a single row into a list, and choose one of several splits"
@@ -345,7 +345,9 @@ def _as_records(rows: Iterable[Mapping[str, Any]], what: str, *, is_flat: bool =
 
 
 def _as_file_value(value: Any) -> Any:
-    """A value as in a file: pandas turns a column of whole numbers into floats where one is missing."""
+    """The value that a file would have: whole floats become integers, since pandas makes integers floats where one is
+    missing.
+    """
     value = _arrays_as_lists(value)
     # Beyond EXACT a float is no certain whole number.
     if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT:
@@ -363,7 +365,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _arrays_as_lists(value: Any) -> Any:
-    """The list of an array: pandas reads columns of lists from Parquet as arrays."""
+    """Convert arrays to lists, also nested ones: pandas reads columns of lists from Parquet as arrays."""
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return value
@@ -410,7 +412,7 @@ def _resolve_matcher(given: Matcher | str, language: str | None) -> Matcher:
 
 
 def narwhals_frame(given: Any) -> Any:
-    """The value as a DataFrame of narwhals where it is one of any library, else None."""
+    """Wrap a DataFrame of any library in narwhals; None for other values. Raises UsageError for a lazy frame."""
     if given is None or isinstance(given, str | Path | Mapping | Sequence):
         return None  # plain types need no import of narwhals
     import narwhals
@@ -422,7 +424,7 @@ def narwhals_frame(given: Any) -> Any:
 
 
 def frame_records(frame: Any) -> list[dict[str, Any]]:
-    """The rows of a frame."""
+    """The rows of a frame as dictionaries by column."""
     native = frame.to_native()
     rows = native.to_dict("records") if _is_pandas(frame) else frame.rows(named=True)
     return [{str(name): value for name, value in row.items()} for row in rows]

@@ -1,6 +1,6 @@
 """Run records: FILE.run.json, written with FILE, lists the command, settings, inputs and versions that made it.
 
-A version is a hash of code: of what decides a verdict, or of the whole program; and the commit of the code.
+Versions are a hash of the code that decides verdicts, or of the whole program, and the commit of the code.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ from granola.base.terminal_lines import escape_controls
 from kg.base.files import atomic_path, resolve_output_path, sha256_of
 
 SUFFIX = ".run.json"
-PACKAGES = ("kg", "abstraction", "granola")
+PACKAGES = ("kg", "abstraction", "granola")  # hashed as a whole by hash_of_program
 ROOT = Path(__file__).resolve().parents[2]
 SHORT = 8  # hex digits of a hash in a signature
-# Beside its own folder, a verdict rests on: how replies and names are read, on which data, and on facts of a graph.
+# A verdict also depends on these folders: how replies and names are read, on which data, and on facts of a graph.
 READ = ("granola/replies", "abstraction/base", "abstraction/data", "abstraction/text", "kg/base", "kg/graph")
 
 
 @cache
 def hash_of_modules(*modules: str, libraries: tuple[str, ...] = ()) -> str:
-    """The start of the SHA-256 of the code and data that decide the verdicts of modules.
+    """The first SHORT digits of the SHA-256 of the code and data that decide the verdicts of modules.
 
-    These are the folders of the modules and those of READ, and the versions of `libraries` whose data affect verdicts.
+    Hashed are the folders of the modules, the folders in READ, and the versions of `libraries` whose data affect
+    verdicts.
     """
     folders = (module.rpartition(".")[0].replace(".", "/") for module in modules)
     return _hash({*folders, *READ}, libraries)
@@ -41,12 +42,12 @@ def hash_of_modules(*modules: str, libraries: tuple[str, ...] = ()) -> str:
 
 @cache
 def hash_of_program() -> str:
-    """The start of the SHA-256 of all files of our packages."""
+    """The first SHORT digits of the SHA-256 of all files of our packages."""
     return _hash(set(PACKAGES))
 
 
 def commit() -> str | None:
-    """The commit of the git clone with this code; None for an installation without a clone, or without git."""
+    """The commit of the git clone with this code; None without a clone, or without git."""
     # An installed package may lie inside the clone of another project.
     if not (ROOT / ".git").exists():
         return None
@@ -81,11 +82,11 @@ def write_run_record(
     more: Mapping[str, Any] | None = None,
     is_published: bool = False,
 ) -> Path:
-    """Write `out` + ".run.json" and return its path; a record that `is_published` has file names without folders.
+    """Write the run record `out` + ".run.json" and return its path; where `is_published` paths have no folders.
 
-    `arguments` as resolved, defaults included; every input with its SHA-256 ("-" has none); `more` are fields of the
-    command, such as its signature or the snapshot's id under "snapshot". Where the record cannot be written `out` is
-    removed: no output is left without its record.
+    `arguments` are the resolved settings, defaults included; every input is listed with its SHA-256, except "-".
+    `more` are fields of the command, such as its signature or the snapshot's id under "snapshot". Where the record
+    cannot be written `out` is removed, so that no output is left without its record.
     """
 
     def recorded_name(path: Path | str) -> str:

@@ -40,14 +40,14 @@ class Setting:
     advanced: bool = False
 
     def command_line_name(self, field: str) -> str:
-        """The name on a command line."""
+        """The name of the option or argument on a command line; `field` is the name of the dataclass field."""
         if self.positional:
             return self.metavar or field.upper()
         return (self.flag or "--" + field.strip("_").replace("_", "-")).partition("/")[0]
 
     @property
     def allowed_range(self) -> str:
-        """The allowed numbers in words; empty where all are."""
+        """The allowed range of numbers in words; empty without a range."""
         if self.least is None:
             return ""
         return f"{self.least:g} or more" if self.most is None else f"{self.least:g} to {self.most:g}"
@@ -55,7 +55,9 @@ class Setting:
 
 # A model at an address, whose URL may contain a secret: "openai:https://HOST/v1#NAME".
 _MODEL_AT = re.compile(r"(?:[a-z-]{1,20}[=:])?[a-z]{1,20}:https?://[^#]{1,2000}#[\w./:@-]{1,200}\Z")
-_SAMPLING = re.compile(r"(?:temperature|top_p|max_tokens|seed)=[0-9.]{1,20}")  # settings without secrets
+_SAMPLING = re.compile(
+    r"(?:temperature|top_p|max_tokens|seed)=[0-9.]{1,20}"
+)  # settings that affect answers, none of them secret
 ADVANCED = object()  # marks a shared setting in `Annotated` as advanced for one command
 
 
@@ -72,20 +74,20 @@ class DeclaredSetting:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The allowed texts, where they are listed by a Literal or by a StrEnum; empty elsewhere."""
+        """The allowed texts of a Literal or StrEnum; empty for other types."""
         if get_origin(self.type) is Literal:
             return get_args(self.type)
         return tuple(self.type) if isinstance(self.type, type) and issubclass(self.type, StrEnum) else ()
 
 
 def check_and_convert(settings: Any) -> None:
-    """Check every value of a new dataclass, and convert those given in another type than their field's.
+    """Check every value of a new command, and convert values of another type than their field's.
 
     A text is accepted for a path or a choice, a single text for several. Raises UsageError for a value that is not
     allowed.
     """
     for declared in settings_of(settings.__class__):
-        # The dataclasses are frozen; this runs in __post_init__ alone.
+        # Frozen dataclasses refuse normal assignment in __post_init__.
         value = getattr(settings, declared.field)
         if value is None and declared.optional:
             continue
@@ -97,10 +99,10 @@ def check_and_convert(settings: Any) -> None:
         object.__setattr__(settings, declared.field, value)
 
 
-def command_line(verb: str, settings: Any, *, folders: bool = False) -> str:
-    """The command line with the same effect, for readers of a result: every setting that differs from its default.
+def command_line(verb: str, settings: Any, *, with_folders: bool = False) -> str:
+    """The command line with the same effect: every setting that differs from its default.
 
-    Files are named without the user's folders unless `folders`, and addresses without secrets.
+    Files are named without folders unless `with_folders`, and addresses without secrets.
     """
     words = ["granola", *verb.split()]
     # Positional settings first, as people write them.
@@ -118,13 +120,13 @@ def command_line(verb: str, settings: Any, *, folders: bool = False) -> str:
         for single in value if declared.many else (value,):
             words += [
                 *([] if declared.setting.positional else [name]),
-                *([] if declared.type is bool else [_as_command_line_text(single, folders=folders)]),
+                *([] if declared.type is bool else [_as_command_line_text(single, with_folders=with_folders)]),
             ]
     return shlex.join(words)
 
 
-def _as_command_line_text(value: Any, *, folders: bool) -> str:
-    """A value in the form of a command line."""
+def _as_command_line_text(value: Any, *, with_folders: bool) -> str:
+    """A value as text of a command line."""
     text = str(value)
     if "://" in text:
         address, _, name = text.partition("#")
@@ -142,11 +144,11 @@ def _as_command_line_text(value: Any, *, folders: bool) -> str:
     # Some settings are a file or a name, such as that of a model.
     is_file = isinstance(value, str) and (Path(text).is_absolute() or Path(text).is_file())
     is_place = isinstance(value, Path) or is_file
-    return Path(text).name if is_place and not folders else text
+    return Path(text).name if is_place and not with_folders else text
 
 
 def recorded_settings(settings: object, declaring: type) -> dict[str, Any]:
-    """The settings declared by a class, as a run record lists them."""
+    """The settings that the class `declaring` declares, in the form of a run record."""
     return {
         declared.field.strip("_"): setting_as_json(getattr(settings, declared.field))
         for declared in settings_of(declaring)
@@ -155,7 +157,7 @@ def recorded_settings(settings: object, declaring: type) -> dict[str, Any]:
 
 
 def setting_as_json(value: Any) -> Any:
-    """The value of a setting in JSON."""
+    """A value as JSON: paths and choices as text, tuples as lists."""
     if isinstance(value, tuple | list):
         return [setting_as_json(part) for part in value]
     return str(value) if isinstance(value, Path | StrEnum) else value
@@ -163,7 +165,7 @@ def setting_as_json(value: Any) -> Any:
 
 @cache
 def settings_of(declaring: type) -> tuple[DeclaredSetting, ...]:
-    """The settings of a command: its own first, then shared ones."""
+    """The settings of a command class: its own first, then inherited ones."""
     hints = get_type_hints(declaring, include_extras=True)
     defaults = {field.name: field.default for field in fields(declaring) if field.default_factory is MISSING}
     # In the order of inheritance: the own settings of a command first.

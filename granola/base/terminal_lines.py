@@ -21,7 +21,7 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), *ran
 
 
 def escape_controls(text: str) -> str:
-    """A text with control characters as `\\x1b`: those in rows and file names must not control a terminal."""
+    """Escape control characters as `\\x1b`: those in rows and file names must not control a terminal."""
     return text if text.isprintable() else text.translate(_CONTROLS)
 
 
@@ -46,7 +46,7 @@ class TextTable:
     indent: int = 0
 
     def lines(self, width: int | None = None) -> list[str]:
-        """The lines, of at most `width` characters; unlimited for None."""
+        """The lines of the table, of at most `width` characters; unlimited for None."""
         every = [self.head, *self.rows] if self.head else [*self.rows]
         widths = [max(map(len, column)) for column in zip(*every, strict=True)]
         lead = " " * self.indent
@@ -68,15 +68,15 @@ class TextTable:
 Part = str | TextTable
 
 
-def count_table(numbers: Mapping[str, int]) -> TextTable:
+def count_table(counts: Mapping[str, int]) -> TextTable:
     """A table of counts, largest first."""
-    ordered = sorted(numbers.items(), key=lambda item: -item[1])
-    width = max([COUNT, *(len(f"{number:,}") for number in numbers.values())])
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    width = max([COUNT, *(len(f"{number:,}") for number in counts.values())])
     return TextTable(rows=[(f"{number:>{width},}", what) for what, number in ordered], words=(1,))
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    """A line in lines of at most `width` characters, further ones indented; a word longer than these stays whole."""
+    """Wrap a line at `width` characters, further lines indented; a longer word stays whole."""
     lead = line[: len(line) - len(line.lstrip())]
     return wrap(
         line, max(width, LEAST), subsequent_indent=lead + GAP, break_long_words=False, break_on_hyphens=False
@@ -84,7 +84,7 @@ def _wrapped(line: str, width: int) -> list[str]:
 
 
 def fit_lines(parts: Sequence[Part], width: int | None) -> list[str]:
-    """The lines of tables and sentences; a word longer than a line, such as a path, stays whole."""
+    """Turn tables and sentences into lines of at most `width` characters; a longer word, as a path, stays whole."""
     lines: list[str] = []
     for part in parts:
         if isinstance(part, TextTable):

@@ -92,7 +92,9 @@ class Answer(RowsCommand, QuestionSettings):
     force: Force = False
 
     def run(self) -> RowsOutput:
-        """Ask and write. Raises UsageError for settings that do not go together, before anything is asked."""
+        """Ask the questions and write predictions. Raises UsageError for contradictory settings, before anything is
+        asked.
+        """
         from granola.decoding.samples import read_unsampled_questions
 
         check_standard_input(self.questions)
@@ -110,6 +112,7 @@ class Answer(RowsCommand, QuestionSettings):
                 )  # fmt: skip
                 output.write(self._answer_rows(answerer.answer(rows), output))
             output.more |= answerer.settings | {"outcomes": dict(output.counts), "rejected": len(output.rejected)}
+            # Known only after the last response.
             output.more |= {"cut_off": answerer.cut_off}
             # A truncated response often lacks its answer; it would pass for an abstention.
             if answerer.cut_off:
@@ -121,11 +124,12 @@ class Answer(RowsCommand, QuestionSettings):
                 note(unanswered_rows_line(len(unanswered)))
             return output.finish(
                 _answered_counts_line(output), source=", ".join(self.questions), relation=relation,
+                # Resolved values: the command line may leave them to defaults of the method.
                 support=getattr(rule, "support", None), abstaining=asking.abstaining,
             )  # fmt: skip
 
     def check(self) -> tuple[Method | None, AnswerSettings]:
-        """The rule of the method, and how is asked. Raises UsageError for settings that do not go together."""
+        """Return (decoding rule of the method, settings for asking). Raises UsageError for contradictory settings."""
         from abstraction.models.spec import parse_model_spec
         from granola.decoding.methods import default_abstaining, needs_snapshot, read_prompts, rule_of
         from granola.decoding.model_answers import AnswerSettings
@@ -136,7 +140,7 @@ class Answer(RowsCommand, QuestionSettings):
         if self.aggregator is not None:
             if self.method is not Answering.DRAG:
                 raise UsageError(f"--aggregator is drag's; --method {self.method} asks no second model")
-            parse_model_spec(self.aggregator)
+            parse_model_spec(self.aggregator)  # raises for a wrong specification
         rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
         if needs_snapshot(rule) and self.snapshot is None:
             raise UsageError(f"--method {self.method} links responses to a snapshot: give --snapshot")
@@ -146,7 +150,7 @@ class Answer(RowsCommand, QuestionSettings):
     def _open_answerer(
         self, stack: ExitStack, output: RowsOutput, asking: AnswerSettings, rule: Method | None
     ) -> Answerer:
-        """The answerer, whose snapshot and models stay open as long as `stack`."""
+        """Make the answerer; its snapshot and models stay open as long as `stack`."""
         from granola.decoding.methods import read_prompts
         from granola.decoding.model_answers import Answerer
         from granola.decoding.response_aggregation import Aggregator
@@ -164,7 +168,7 @@ class Answer(RowsCommand, QuestionSettings):
         )
 
     def _answer_rows(self, answers: Iterator[Answered | RejectedRow], output: RowsOutput) -> Iterator[dict[str, Any]]:
-        """Rows of predictions; questions without a response are rejected. Raises PredictionError if none has an
+        """Yield rows of predictions; questions without a response are rejected. Raises PredictionError if none has an
         answer.
         """
         from granola.decoding.model_answers import Answered
@@ -184,7 +188,7 @@ class Answer(RowsCommand, QuestionSettings):
 
 
 def _open_snapshot(where: str | None, language: str, stack: ExitStack, output: RowsOutput) -> Store | None:
-    """The snapshot that responses are linked to, open as long as `stack` and named in the run record."""
+    """Open the snapshot that responses are linked to, until `stack` closes, and name it in the run record."""
     if where is None:
         return None
     store = stack.enter_context(closing(open_store(where)))
@@ -243,6 +247,7 @@ class Aggregate(RowsCommand):
         check_language(self.language)
         rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
         abstaining = self.abstaining or default_abstaining(self.method)
+        # drag alone asks a model; all other methods compute on the responses.
         if (self.aggregator is None) != (self.method != "drag"):
             raise UsageError("--method drag asks a model: give it as --aggregator MODEL, which no other method takes")
         if self.snapshot is None and needs_snapshot(rule):
@@ -259,10 +264,13 @@ class Aggregate(RowsCommand):
             return output.finish(_answered_counts_line(output), source=source, support=support, abstaining=abstaining)
 
     def _guess_each_row(self) -> RowsOutput:
-        """Guess each tiered row from the others. Raises PredictionError for a file without tiered rows."""
+        """Predict each tiered row from the other rows alone, without a model. Raises PredictionError for a file
+        without tiered rows.
+        """
         from abstraction.files.rows import read_tiered
         from granola.decoding.guessing import guess_from_subject_name
 
+        # The guess uses the gold answers of the other rows, and no responses.
         if len(self.samples) != 1 or self.aggregator or self.snapshot:
             raise UsageError("--method guess takes one file of tiered rows; no --aggregator, no --snapshot")
         (tiered,) = self.samples
@@ -300,7 +308,7 @@ class Aggregate(RowsCommand):
             yield prediction_row(row, decision, method=self.method)
 
     def _read_sample_rows(self, output: RowsOutput) -> Iterable[SampleRow]:
-        """The questions with responses; for several systems with their names."""
+        """Read the questions with responses; for several files with the names of their systems."""
         from granola.decoding.samples import read_samples, read_systems
 
         reject = output.rejected.append

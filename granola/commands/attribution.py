@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from granola.evidence.attribution.evaluators import EvaluatorOpener
 
 Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
-FOR_TESTING = 0.15  # share of the samples in the test set, as in the paper (Table 4)
+TEST_SHARE = 0.15  # share of the samples in the test set, as in the paper (Table 4)
 PRINTED = "beside the paper's evaluators: write --out FILE, then granola verdicts FILE --table caqa-5 --printed"
 
 
@@ -79,7 +79,7 @@ class AttributionEvaluate(Command["VerdictsReport"]):
     force: Force = False
 
     def run(self) -> VerdictsReport:
-        """Judge and score. Raises UsageError for settings that do not go together."""
+        """Judge the samples and score the verdicts. Raises UsageError for contradictory settings."""
         from granola.evidence.attribution.evaluators import EvaluatorOpener, PremiseIs
 
         opener = EvaluatorOpener(
@@ -112,7 +112,7 @@ class AttributionEvaluate(Command["VerdictsReport"]):
     def _judge_samples(
         self, opener: EvaluatorOpener, samples: Sequence[AttributionSample], people: Mapping[str, str]
     ) -> tuple[list[dict[str, Any]], list[str]]:
-        """The rows of every evaluator and sample, and the signatures of evaluators."""
+        """Return (verdict rows of every evaluator and sample, signatures of evaluators)."""
         from granola.evidence.attribution.attribution_task import Category, verdict_row
 
         # FActScore is defined on these alone.
@@ -126,6 +126,7 @@ class AttributionEvaluate(Command["VerdictsReport"]):
             with ExitStack() as stack:
                 evaluator = opener.open(spec, stack)
                 judgements = list(evaluator.judge(samples))
+                # Verdicts per fact cost further calls, so they are made with --facts alone.
                 asked = zip(partial, evaluator.fact_verdicts(partial), strict=True) if self.facts else ()
                 facts_of = {sample.id: facts for sample, facts in asked}
                 signatures.append(evaluator.signature())
@@ -154,6 +155,7 @@ class AttributionEvaluate(Command["VerdictsReport"]):
         if len({one for one, _ in points}) > 1 < len({one for _, one in points}) and len(points) > 2:
             r = correlation(*zip(*points, strict=True))
             notes.append(f"Pearson's r of micro-F1 by automatic and by people's labels: {r:.3f} (paper: 0.97)")
+        # Evaluators without categories tell only supported from unsupported.
         scores = ("micro-F1", *(("two-way micro-F1",) if len(four) < len(report) else ()))
         return VerdictsReport(
             signature="|".join([f"n:{len(rows)}", str(given.settings), *(f"judge:[{one}]" for one in signatures)]),
@@ -177,7 +179,7 @@ def _read_sample_files(paths: Sequence[Path], rejected: list[RejectedRow]) -> It
 
 
 def _read_labelled_samples(paths: Sequence[Path], rejected: list[RejectedRow]) -> list[AttributionSample]:
-    """The samples with a category or label. Raises UsageError where there is none."""
+    """Read the samples that have a category or label. Raises UsageError where there is none."""
     samples = [sample for sample in _read_sample_files(paths, rejected) if sample.supported is not None]
     if not samples:
         report_rejects(str(paths[0]), rejected)
@@ -186,7 +188,7 @@ def _read_labelled_samples(paths: Sequence[Path], rejected: list[RejectedRow]) -
 
 
 def _read_unanimous_labels(paths: Sequence[Path], rejected: list[RejectedRow]) -> dict[str, str]:
-    """The category of each sample on which all people agree; "unclear" is ignored."""
+    """Read the category of each sample on which all people agree, by sample id; "unclear" is ignored."""
     from granola.evidence.verdict_rows import read_verdicts
 
     labels: dict[str, set[str | None]] = {}
@@ -245,7 +247,8 @@ class AttributionBuild(Command[Mapping[str, Any]]):
     force: Force = False
 
     def run(self) -> Mapping[str, Any]:
-        """Build the benchmark: counts of queries and samples by outcome, statistics, and the number of damaged rows.
+        """Build the benchmark and return counts of queries and samples by outcome, statistics, and the number of
+        damaged rows.
 
         Raises UsageError where no sample can be made.
         """
@@ -279,6 +282,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
                 reasons = [f"{reason} ({n:,})" for reason, n in maker.counts.most_common() if ": " in reason]
                 why = f"{rejected[0].source}: {rejected[0].reason}" if rejected else "; ".join(reasons[:2])
                 raise UsageError(f"no sample can be made: {why or 'there is no query'}")
+            # Every row that made no sample is counted with its reason.
             built = maker.counts + Counter({f"row not read: {reason}": n for reason, n in unread.items()})
             chosen = subset_in_paper_shares(samples, seed=self.seed) if self.shares == "paper" else samples
             built["sample left out: more of its kind than the paper's shares"] = len(samples) - len(chosen)
@@ -290,7 +294,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
                 "Version": f"granola-ladders {__version__}",
             }
             statistics = write_benchmark(
-                resolve_symlinks(self.out), split_by_subject(chosen, test=FOR_TESTING, seed=self.seed), facts=facts,
+                resolve_symlinks(self.out), split_by_subject(chosen, test=TEST_SHARE, seed=self.seed), facts=facts,
                 outcomes=built, origin=made, wording=wording, rejected=rejected,
             )  # fmt: skip
         return {"built": built, "statistics": statistics, "damaged": unread[DAMAGED]}
@@ -314,7 +318,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
     def _reword_with_note(
         self, samples: list[AttributionSample], built: Counter[str]
     ) -> tuple[list[AttributionSample], str]:
-        """The samples, reworded if a model is given, and the sentence about it for the card."""
+        """Return (samples, reworded if a model is given; a sentence about the rewording for the card)."""
         from abstraction.models.spec import open_entailment
         from granola.evidence.attribution.sample_texts import ModelWording
 
@@ -345,7 +349,7 @@ class AttributionAudit(Command[Mapping[str, Any]]):
     files: Annotated[tuple[Path, ...], Setting("Files of samples.", metavar="FILE...", positional=True)]
 
     def run(self) -> Mapping[str, Any]:
-        """Counts by kind of text and label, and rejected rows. Raises UsageError where no sample has facts."""
+        """Count the texts by kind and label. Raises UsageError where no sample has facts."""
         from granola.evidence.attribution.sample_texts import COVERAGE, coverage_sheet_items
 
         rejected: list[RejectedRow] = []
@@ -386,7 +390,9 @@ class AttributionTrain(Command[Mapping[str, Any]]):
     force: Force = False
 
     def run(self) -> Mapping[str, Any]:
-        """Train the evaluator: its samples by source, its signature, and rejected rows. Raises UsageError."""
+        """Train the evaluator; return the number of samples by source, its signature, and rejected rows. Raises
+        UsageError.
+        """
         from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
 
         rejected: list[RejectedRow] = []

@@ -95,6 +95,7 @@ class Command(ABC, Generic[Result]):
         except BatchWritten as told:
             note(str(told))
             return 0
+        # Standard output must not mix rows with the JSON of the result.
         if as_json:
             stream = sys.stderr if str(getattr(self, "out", "")) == "-" else sys.stdout
             print_json(self.json_result(result), file=stream)

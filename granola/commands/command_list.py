@@ -91,6 +91,7 @@ def class_name(verb: str) -> str:
     return verb.title().replace(" ", "")
 
 
+# The inverse of class_name, which loses the space of "snapshot build".
 _VERBS_OF_CLASSES = {class_name(verb): verb for verb in VERBS}
 
 

@@ -167,6 +167,7 @@ class Dataset(Command["BuiltDataset"], QuestionSettings, DatasetModels, ReviewSe
             decisions=self.read_review(),
         )
         settings = self._dataset_settings(questions.decisions)
+        # Before the questions are read: a wrong model must not be found after hours of work.
         self.check_models()
         # Before anything is written.
         for path in questions.files:
@@ -202,7 +203,8 @@ class Dataset(Command["BuiltDataset"], QuestionSettings, DatasetModels, ReviewSe
 
         inputs: list[Path | str] = [*questions.files, self.snapshot, *([self.decisions] if self.decisions else [])]
         with (
-            writing(self.review, inputs=inputs, force=self.force, asked="--review"),
+            # The sheet of doubtful links lies outside the folder, so it is locked and checked by itself.
+            writing(self.review, inputs=inputs, force=self.force, option="--review"),
             closing(open_store(self.snapshot)) as store,
             ExitStack() as stack,
             progress_counter("questions") as progress,

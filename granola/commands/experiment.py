@@ -85,7 +85,9 @@ class Experiment(Command[ExperimentDone]):
     no_report: Annotated[bool, Setting("Leave the report's page and figures out.")] = False
 
     def run(self) -> ExperimentDone:
-        """Do what is not done yet, and score all systems. Raises UsageError before any model is asked."""
+        """Run the commands without an up-to-date output, and score all systems. Raises UsageError before any model is
+        asked.
+        """
         from granola.report.charts import check_matplotlib
 
         tiered, systems, scoring = read_plan(self.file, self.out / PREDICTIONS)
@@ -101,6 +103,7 @@ class Experiment(Command[ExperimentDone]):
         with lock_output(self.out):
             if self.out.exists() and not self.out.is_dir():
                 raise UsageError(f"{self.out} is no folder; --out takes one, which is made")
+            # STATE marks the folder as an experiment, which may be continued.
             if self.out.is_dir() and any(self.out.iterdir()) and not (self.out / STATE).is_file():
                 raise UsageError(f"{self.out} is not empty and holds no experiment; give --out a folder of its own")
             (self.out / PREDICTIONS).mkdir(parents=True, exist_ok=True)
@@ -111,7 +114,7 @@ class Experiment(Command[ExperimentDone]):
                 if not _is_up_to_date(system):
                     note(f"{name} ({number} of {len(systems)})")
                     made = system.run()
-                    report_rejects(name, made.rejected, listed=made.listed)
+                    report_rejects(name, made.rejected, listed_in=made.listed)
                     missing += len(made.rejected)
             compared = comparing.run()
             _write_json(self.out / COMPARISON, json_of(compared))
@@ -164,6 +167,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
     try:
         for name, settings in _named_combinations(table, models):
             predictions = str(out / f"{name}.jsonl")
+            # One store of answers: systems that ask the same question share its response.
             for asked in {"model", "aggregator"} & settings.keys():
                 if parse_model_spec(settings[asked]).kind != "replay":
                     settings[asked] = add_settings(settings[asked], {"answers": answers})  # shared by all systems
@@ -179,7 +183,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
 
 
 def _named_combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The name and the settings of each distinct system: values that its method does not use make no further system."""
+    """Yield (name, settings) of each distinct system: values that its method does not use make no further system."""
     from abstraction.models.spec import add_settings
 
     listed = {key for key in ASKING if isinstance(table.get(key), list)}
@@ -191,6 +195,7 @@ def _named_combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> 
     for model, *values in product(models, *choices.values()):
         settings = dict(zip(choices, values, strict=True))
         used = {key: value for key, value in settings.items() if _affects_method(settings["method"], key)}
+        # A name lists only what differs between systems.
         parts = [model] if len(models) > 1 else []
         parts += [f"{_LETTERS.get(key, '')}{used[key]}" for key in used if key == "method" or key in listed]
         name = re.sub(r"[^A-Za-z0-9_-]+", "_", "-".join(parts))
@@ -209,11 +214,12 @@ def _affects_method(method: str, key: str) -> bool:
     """Whether a setting affects the result of a method."""
     from granola.decoding.methods import METHODS
 
-    drawn = METHODS[Answering(method)].drawn if method in METHODS else "often"  # of an unknown one Answer raises
+    drawn = METHODS[Answering(method)].drawn if method in METHODS else "often"  # Answer raises for an unknown method
     if key in ("temperature", "top_p", "seed"):
         return drawn != "no"
     if key in ("samples", "abstaining"):
         return drawn == "often"
+    # Both link responses to entities.
     if key == "snapshot":
         return method in ("drag-graph", "self-consistency")
     owners = {"support": "drag-graph", "counting": "self-consistency", "aggregator": "drag"}
@@ -225,7 +231,9 @@ def _command_lines(systems: Mapping[str, Answer | Aggregate]) -> dict[str, str]:
 
 
 def _is_up_to_date(system: Answer | Aggregate) -> bool:
-    """Whether an earlier run completed this output: with these settings, prompts and inputs, and nothing rejected."""
+    """Whether the output of an earlier run is complete and has the same settings, prompts and inputs, and no rejected
+    rows.
+    """
     from abstraction.phrasing.prompting import signature_of
     from granola.decoding.methods import METHODS, read_prompts
 

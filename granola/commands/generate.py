@@ -65,7 +65,9 @@ class Generate(RowsCommand):
     force: Force = False
 
     def run(self) -> RowsOutput:
-        """Ask and write. Raises UsageError where there is nothing to ask, before anything is asked."""
+        """Ask the model and write its replies. Raises UsageError where there is nothing to ask, before anything is
+        asked.
+        """
         from abstraction.models.chat_model import Sampling, sampling_of
         from abstraction.models.spec import parse_model_spec
 
@@ -86,7 +88,7 @@ class Generate(RowsCommand):
             return output.finish(f"{count(output.counts['written'], 'text')} written", source=self.items)
 
     def _grounded_answers(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
-        """Rows of `{"id", "answer"}`; `failed` has the reason for a missing answer."""
+        """Yield rows of `{"id", "answer"}`; `failed` has the reason for a missing answer."""
         from abstraction.models.chat_model import Failure, Request
         from abstraction.phrasing.prompting import signature_of
         from granola.evidence.grounding.answer_judging import ANSWER, passage_lines, read_grounding_prompts
@@ -100,6 +102,7 @@ class Generate(RowsCommand):
 
         def request_of(sample: GroundedSample) -> Request:
             slots: dict[str, str | Sequence[str]] = {
+                # Questions of GaRAGe may depend on the day on which they were asked.
                 "question": sample.question, "date": sample.question_date or "not given",
                 "passages": passage_lines(sample.passages),
             }  # fmt: skip
@@ -113,7 +116,7 @@ class Generate(RowsCommand):
                 yield {"id": sample.id, "answer": answer, "failed": failed}
 
     def _knowledge_texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
-        """The items with their generated texts or answers, one row per sample; an item without any is rejected."""
+        """Yield the items with generated texts or answers, one row per sample; an item without any is rejected."""
         from abstraction.models.chat_model import Failure, Request
         from abstraction.phrasing.prompting import signature_of
         from granola.evidence.knowledge.knowledge_items import read_items
@@ -144,6 +147,7 @@ class Generate(RowsCommand):
                         text = visible_text(completion.text)
                         made = {"knowledge": text, "reference": item.right_knowledge, "candidate": number}
                     else:
+                        # Thoughts before an answer and phrases around it are no part of it.
                         answer = read_reply(completion.text).answer.strip()
                         made = {"answer": answer, "candidate": number or item.candidate}
                     output.counts["written"] += 1

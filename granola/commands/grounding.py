@@ -66,7 +66,7 @@ class GroundingJudge(RowsCommand):
     force: Force = False
 
     def run(self) -> RowsOutput:
-        """Judge the answers and write the items. Raises UsageError for settings that contradict each other."""
+        """Judge the answers and write the verdicts. Raises UsageError for settings that contradict each other."""
         from abstraction.text.language.languages import is_supported_language, language_gaps_notice
         from granola.evidence.grounding.grounded_rows import read_grounded
 
@@ -100,7 +100,7 @@ class GroundingJudge(RowsCommand):
     def _samples_with_answers(
         self, output: RowsOutput, samples: Mapping[str, GroundedSample]
     ) -> list[tuple[GroundedSample, GivenAnswer]]:
-        """The questions with their answers, as far as the user of the system sees them."""
+        """Return pairs of questions and answers, each answer without the parts that users of the system do not see."""
         from abstraction.files.row_models import read_each_once, without_rejected
         from granola.evidence.grounding.answer_judging import GivenAnswer
         from granola.evidence.grounding.answer_text import cited_passages
@@ -109,10 +109,12 @@ class GroundingJudge(RowsCommand):
             row = GivenAnswer.of(record)
             if row.id not in samples:
                 raise SampleError("no question of this id")
+            # Users do not see the thoughts of a model, which are not judged.
             return row.model_copy(update={"answer": visible_text(row.answer)})
 
         pairs: list[tuple[GroundedSample, GivenAnswer]] = []
         for row in without_rejected(read_each_once(read_records(self.given), read_answer), output.rejected.append):
+            # After the limit no row is read, so that the number of further answers is not known.
             if len(pairs) == self.limit:
                 note(f"--limit: answers behind the first {count(len(pairs), 'answer')} of {self.given} are not judged")
                 break
@@ -155,6 +157,7 @@ class GroundingJudge(RowsCommand):
                 temperature=answer_judging.TEMPERATURE,
             )
             opener.check_specs([kind])
+            # Evaluators that compare two short texts get one passage at a time.
             apart = kind.partition("=")[0] in answer_judging.ONE_PASSAGE_KINDS
             sentences = answer_judging.EvaluatorSentenceJudge(evaluator=opener.open(kind, stack), apart=apart)
         return AnswerJudge(

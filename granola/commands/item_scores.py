@@ -55,7 +55,7 @@ class VerdictsReport:
     rejected: Sequence[RejectedRow] = ()
 
     def parts(self) -> Iterator[Part]:
-        """Tables with headings, then the signature."""
+        """Yield tables with headings, then the signature."""
         if self.pool is not None:
             yield f"{count(len(self.pool.rows), 'item')}, {len(self.pool.judges)} judges"
             yield from map(Verbatim, self.pool.judges)
@@ -186,7 +186,9 @@ class Verdicts(Command["VerdictsReport"]):
     force: Force = False
 
     def run(self) -> VerdictsReport:
-        """Read, score and write. Raises UsageError for what does not go together, and for nothing to show."""
+        """Read the verdicts, score them and write the output. Raises UsageError for contradictory settings, and for
+        nothing to show.
+        """
         from granola.evidence.evidence_task import EstimateSettings
         from granola.evidence.grounding import grounded_rows
         from granola.evidence.verdict_rows import VerdictRows, read_verdicts
@@ -210,7 +212,7 @@ class Verdicts(Command["VerdictsReport"]):
         return report
 
     def _check_options(self) -> None:
-        """Raise UsageError for an unknown table or figure, and for an output of nothing."""
+        """Raise UsageError for an unknown table or figure, and for an output without content."""
         from granola.evidence.grounding import grounded_rows
         from granola.evidence.verdict_rows import published_figures
 
@@ -255,6 +257,7 @@ class Verdicts(Command["VerdictsReport"]):
             chosen = knowledge_task.choose_texts(given.rows, self.best, gamma, given.settings)
         panels = given.panels(plan) if plan.x else []
         report = given.scores_by_system()
+        # A score may also be any numeric field of the rows.
         known = {name for scores in report.values() for name in scores}
         for score in self.score:
             if score not in known and all(given.value(row, score) is None for row in given.rows):
@@ -275,9 +278,10 @@ class Verdicts(Command["VerdictsReport"]):
         )  # fmt: skip
 
     def _figure_settings(self, given: VerdictRows) -> ItemFigure:
-        """The fields and scores to slice by: those of the figure, unless options name others."""
+        """The figure to draw: the requested one, with fields and scores replaced by those of options."""
         from granola.evidence.verdict_rows import ItemFigure, published_figures
 
+        # Without a figure the options name the axes; default is the main score of the task.
         if self.figure is None:
             return ItemFigure(x=self.by, y=self.score or (given.task.main,))
         plan = published_figures().figures[self.figure]
@@ -288,7 +292,7 @@ class Verdicts(Command["VerdictsReport"]):
         return plan.model_copy(update=changed)
 
     def _question_counts_report(self, rejected: list[RejectedRow]) -> VerdictsReport:
-        """Counts of questions with passages, or a figure of them."""
+        """Report counts of questions with passages, or a figure of them."""
         from granola.evidence.grounding import grounded_rows
 
         samples = [one for path in self.judged for one in grounded_rows.read_grounded(path, on_reject=rejected.append)]
@@ -307,6 +311,7 @@ class Verdicts(Command["VerdictsReport"]):
         from granola.report.charts import estimates_csv, estimates_figure
 
         if out.suffix in ROWS:
+            # Chosen texts were chosen from the pooled rows, if both are requested.
             source = report.chosen or report.pool
             write_records(source.rows if source is not None else (), out)
         else:

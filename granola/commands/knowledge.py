@@ -82,11 +82,12 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
         """
         from granola.evidence.knowledge.knowledge_items import read_items
 
-        words = self._model_specs()
-        if not set(words) - {EMBEDDINGS} and not self.baselines:
+        specs = self._model_specs()
+        # Embeddings find evidence, but score nothing.
+        if not set(specs) - {EMBEDDINGS} and not self.baselines:
             raise UsageError("nothing to score with: give --model PART=MODEL, or --baselines")
         sources = [source for source in self.evidence if source != REFERENCE]
-        if EMBEDDINGS in words and not sources:
+        if EMBEDDINGS in specs and not sources:
             raise UsageError("--model embeddings=... looks passages up: give --evidence FILE")
         inputs = [self.items, self.examples, *sources]
         with writing_rows(self, self.out, inputs=inputs, force=self.force) as output, ExitStack() as stack:
@@ -94,7 +95,7 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
             if not items:
                 why = f": {output.rejected[0].source}: {output.rejected[0].reason}" if output.rejected else ""
                 raise UsageError(f"{self.items} has no text to judge{why}")
-            judge = self._open_judge(stack, output, words, items)
+            judge = self._open_judge(stack, output, specs, items)
             blocks = (judge.judge(items[at : at + _BLOCK]) for at in range(0, len(items), _BLOCK))
             output.write(scored.to_json(judge.name) for block in blocks for scored in block)
             output.more |= {"judge": judge.identity, "judge_name": judge.name}
@@ -107,17 +108,17 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
         """The model spec of each part. Raises UsageError for an unknown or repeated part."""
         from granola.evidence.knowledge.knowledge_judge import PARTS_OF_MODELS
 
-        words: dict[str, str] = {}
+        specs: dict[str, str] = {}
         for given in self.model:
             part, equals, word = given.partition("=")
-            if part not in (*PARTS_OF_MODELS, EMBEDDINGS) or not equals or part in words:
+            if part not in (*PARTS_OF_MODELS, EMBEDDINGS) or not equals or part in specs:
                 allowed = ", ".join((*PARTS_OF_MODELS, EMBEDDINGS))
                 raise UsageError(f"--model is {given[:60]!r}; expected PART=MODEL, each part once, of {allowed}")
-            words[part] = word
-        return words
+            specs[part] = word
+        return specs
 
     def _open_judge(
-        self, stack: ExitStack, output: RowsOutput, words: dict[str, str], items: Sequence[KnowledgeItem]
+        self, stack: ExitStack, output: RowsOutput, specs: dict[str, str], items: Sequence[KnowledgeItem]
     ) -> Judge:
         from abstraction.models import spec
         from abstraction.models.answer_store import CachedScorer
@@ -137,7 +138,7 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
             store = Path(f"{self.out}{SCORES_SUFFIX}")
             check_outputs(store, inputs=[*output.inputs, self.out], force=True)
         cache = stack.enter_context(closing(AnswerCache(store)))
-        wanted = {part: (PARTS_OF_MODELS.get(part, part), word) for part, word in words.items()}
+        wanted = {part: (PARTS_OF_MODELS.get(part, part), word) for part, word in specs.items()}
         # Two parts may need the same model, which is loaded once.
         loaded = {(kind, word): getattr(spec, f"open_{kind}")(word) for kind, word in dict.fromkeys(wanted.values())}
         models = {part: CachedScorer[Any, Any](loaded[key], cache) for part, key in wanted.items()}
@@ -149,5 +150,6 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
         return Judge(
             models, read_knowledge_prompts(self.prompts), self,
             evidence=ItemPieces(reference=REFERENCE in self.evidence, sources=sources),
+            # Random texts to compare with come from the examples, else from the other items.
             pool=examples or items, examples=examples, answered=any(item.answer for item in items),
         )  # fmt: skip

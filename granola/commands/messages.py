@@ -33,12 +33,12 @@ def note(message: str) -> None:
 
 
 def count(number: int, singular: str, plural: str | None = None) -> str:
-    """`1 row`, `2 rows`, `1,000 entities`."""
+    """A number with its noun: `1 row`, `2 rows`, `1,000 entities`."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def paired_test_line(test: Difference) -> str:
-    """One line on a paired test."""
+    """A line with the difference, interval and p-values of a paired test."""
     if not test.n:
         return f"{test.first} - {test.second}, {test.metric}: no item has this score of both"
     return (
@@ -52,8 +52,8 @@ def unanswered_rows_line(number: int) -> str:
     return f"{count(number, 'row')} left out: the dataset has no answer to {'it' if number == 1 else 'them'}"
 
 
-def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed: Path | None = None) -> None:
-    """Report the first rejected rows with places and reasons, and the number of all by reason."""
+def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed_in: Path | None = None) -> None:
+    """Report on stderr the first rejected rows with places and reasons, and the number of all by reason."""
     for row in rejected[:SHOWN]:
         note(f"rejected {row.source}: {row.reason}: {row.excerpt}")
     if rejected:
@@ -62,12 +62,12 @@ def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed: Path |
         others = [file for file in files if Path(file).name != Path(name).name]
         named = others if others and len(others) == len(files) else [name, *others]
         more = [f"{len(named) - SHOWN:,} more files"] if len(named) > SHOWN else []
-        where = f"; listed in {listed}" if listed else ""
+        where = f"; listed in {listed_in}" if listed_in else ""
         note(f"{', '.join([*named[:SHOWN], *more])}: {count(len(rejected), 'row')} rejected{where}")
 
 
 def warn_of_snapshot_gaps(store: Store, language: str, relation: str | None = None) -> None:
-    """Warn on stderr of what ladders from a snapshot will lack: in a language, in time, for a relation.
+    """Warn on stderr if a snapshot lacks names in the language, times of statements, or a relation.
 
     Raises UsageError for a relation outside the relation table that no entity has.
     """
@@ -95,10 +95,10 @@ def warn_of_snapshot_gaps(store: Store, language: str, relation: str | None = No
 
 
 def warn_of_misread_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> Iterator[QARow]:
-    """Yield the rows; at their end warn on stderr of rows that are probably not read as intended.
+    """Yield the rows unchanged; after the last one warn on stderr of rows that are probably not read as intended.
 
-    These name an unknown language, have a field whose name is almost that of a known one, have two fields of answers,
-    or an answer that is a question. Also warns of `decisions` on rows that do not exist.
+    These have an unknown language, a field whose name is almost that of a known one, two fields of answers, or a
+    question as answer. Also warns of `decisions` on rows that do not exist.
     """
     from abstraction.files.records import ANSWERS, nearest_optional_field
     from abstraction.files.rows import unknown_language
@@ -110,6 +110,7 @@ def warn_of_misread_rows(rows: Iterable[QARow], language: str, decisions: Decisi
     for row in rows:
         rows_read += 1
         without_row.discard(row.id)
+        # Exchanged columns are the most frequent mistake in files of questions.
         exchanged += row.answers[0].endswith("?") and not row.question.endswith("?")
         if (code := unknown_language(row)) is not None:
             others[code[:20]] += 1
@@ -135,9 +136,8 @@ def warn_of_misread_rows(rows: Iterable[QARow], language: str, decisions: Decisi
 
 
 def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
-    """Warn on stderr of the features that the languages of rows lack, and of languages without rules.
-
-    The languages are given with the number of their rows.
+    """Warn on stderr of features that languages lack, and of languages without rules; `rows` are numbers of rows by
+    language.
     """
     from abstraction.text.language.languages import (
         is_supported_language,
@@ -168,7 +168,7 @@ def print_json(data: Any, *, file: TextIO | None = None) -> None:
 
 
 def json_of(value: Any) -> Any:
-    """A value for JSON: its `to_json`, or the fields of a dataclass; NaN becomes null, a path its text."""
+    """Convert a value for JSON: its `to_json`, or the fields of a dataclass; NaN becomes null, a path its text."""
     if hasattr(value, "to_json"):
         return json_of(value.to_json())
     if is_dataclass(value):
@@ -186,13 +186,13 @@ def json_of(value: Any) -> Any:
 
 @contextmanager
 def progress_counter(unit: str) -> Iterator[Callable[[int], None]]:
-    """A function that shows how many are done, on stderr where it is a terminal."""
+    """A context with a function that shows the number done, if stderr is a terminal."""
     with phase_progress("") as show:
         yield lambda done: show("", done, None, f"{done:,} {unit}")
 
 
 def with_progress(rows: Iterable[_Row]) -> Iterator[_Row]:
-    """Yield the rows, counting them as questions."""
+    """Yield the rows, and show their number as questions while they are read."""
     with progress_counter("questions") as show:
         for done, row in enumerate(rows, 1):
             yield row
@@ -201,7 +201,7 @@ def with_progress(rows: Iterable[_Row]) -> Iterator[_Row]:
 
 @contextmanager
 def phase_progress(first_phase: str) -> Iterator[Callable[[str, int, int | None, str], None]]:
-    """A function that shows the phase, the number done, the total and the unit where stderr is a terminal."""
+    """A context with a function that shows the phase, number done, total and counter text, if stderr is a terminal."""
     # Progress bars would fill log files.
     if not sys.stderr.isatty():
         yield lambda phase, done, total, counted: None

@@ -42,7 +42,7 @@ CSV_RAW = "GRANOLA_CSV_RAW"  # environment variable; 1: no ' before texts that a
 
 
 def is_csv_raw() -> bool:
-    """Whether CSV is written without the ' that protects texts from being read as formulas by a spreadsheet."""
+    """Whether the environment asks for CSV without the ' that protects from spreadsheet formulas."""
     return os.environ.get(CSV_RAW, "") not in ("", "0")
 
 
@@ -52,28 +52,30 @@ def check_outputs(
     inputs: Iterable[Path | str | None],
     sides: Sequence[str] = (),
     force: bool = False,
-    asked: str = "--out",
+    option: str = "--out",
 ) -> None:
-    """Raise UsageError where writing `out`, or a side file `out` + suffix, would destroy something.
+    """Raise UsageError where writing `out`, or a side file `out` + suffix, would overwrite an input or an existing
+    file.
 
-    That is an input, under any name and even with `force`; and, without `force`, any existing file. Raises OutputError
-    where the path is a folder, a device or a pipe.
+    Inputs are recognised through links, and protected even with `force`. Raises OutputError where the path is a
+    folder, a device or a pipe.
     """
     if not str(out):
-        raise UsageError(f"{asked} is empty; name a file to write")
+        raise UsageError(f"{option} is empty; name a file to write")
     given = [Path(path) for path in inputs if path is not None and str(path) != STANDARD]
     for path in (Path(out), *(Path(f"{out}{suffix}") for suffix in sides)):
+        # Through links, to the file that would be replaced.
         place = resolve_output_path(path)
         if any(_is_same_file(place, one) for one in given):
-            beside = "" if path == Path(out) else f", which {asked} {out} would write,"
-            raise UsageError(f"{path}{beside} is also an input and would be lost; give another {asked}")
+            beside = "" if path == Path(out) else f", which {option} {out} would write,"
+            raise UsageError(f"{path}{beside} is also an input and would be lost; give another {option}")
         # A failed run leaves its list of rejected rows, which must not block the next run.
         is_left = path != Path(out) and not Path(out).exists() and _is_list_of_rejects(place)
         if place.exists() and not force and not is_left:
             # A wrong input is the likelier mistake than an output that exists.
             if missing := [one for one in given if "://" not in str(one) and not one.exists()]:
                 raise UsageError(f"no such file: {missing[0]}")
-            raise UsageError(f"{path} exists; give --force to replace it, or another {asked}")
+            raise UsageError(f"{path} exists; give --force to replace it, or another {option}")
 
 
 def _is_list_of_rejects(place: Path) -> bool:
@@ -81,6 +83,7 @@ def _is_list_of_rejects(place: Path) -> bool:
     if not place.name.endswith(REJECTS_SUFFIX) or not place.is_file():
         return False
     with place.open("rb") as stream:
+        # The first line of every file that write_rejects writes.
         return stream.readline().startswith(b'{"schema_version":1,"source":')
 
 
@@ -99,7 +102,7 @@ def writing(
     inputs: Iterable[Path | str | None],
     sides: Sequence[str] = (),
     force: bool = False,
-    asked: str = "--out",
+    option: str = "--out",
 ) -> Iterator[None]:
     """A context for writing a file: checked by `check_outputs`, locked against other processes, removed on an error.
 
@@ -109,9 +112,9 @@ def writing(
         yield
         return
     given = list(inputs)
-    check_outputs(out, inputs=given, sides=sides, force=force, asked=asked)
-    with lock_output(out, asked=asked):
-        check_outputs(out, inputs=given, sides=sides, force=force, asked=asked)  # written by another process meanwhile?
+    check_outputs(out, inputs=given, sides=sides, force=force, option=option)
+    with lock_output(out, option=option):
+        check_outputs(out, inputs=given, sides=sides, force=force, option=option)  # another process may have written it
         before = _file_identity(out)
         try:
             yield
@@ -123,7 +126,7 @@ def writing(
 
 
 @contextmanager
-def lock_output(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
+def lock_output(out: Path | str, *, option: str = "--out") -> Iterator[None]:
     """Lock a file or folder against other processes by a lock file next to it, removed when the block ends.
 
     Raises UsageError where another process has the lock. Where no lock file can be created, nothing is locked: writing
@@ -138,7 +141,7 @@ def lock_output(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
         final.parent.mkdir(parents=True, exist_ok=True)
         handle = _open_locked(lock)
     except BlockingIOError:
-        raise UsageError(f"another process is writing {out}; wait for it, or give another {asked}") from None
+        raise UsageError(f"another process is writing {out}; wait for it, or give another {option}") from None
     except OSError:
         yield
         return
@@ -170,7 +173,7 @@ def _open_locked(lock: Path) -> int:
 
 
 def _file_identity(out: Path | str) -> tuple[int, int] | None:
-    """The identity of a file; a replaced or changed one has another."""
+    """Inode and time of change of a file, which differ once it is replaced or changed; None without a file."""
     found = Path(out).stat() if Path(out).exists() else None
     return found and (found.st_ino, found.st_mtime_ns)
 
@@ -182,9 +185,9 @@ def check_standard_input(inputs: Iterable[Path | str]) -> None:
 
 
 def write_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | None:
-    """Write OUT.rejects.jsonl and return its path, or remove that of an earlier run where nothing was rejected.
+    """Write OUT.rejects.jsonl and return its path; without rejected rows remove that of an earlier run.
 
-    None for standard output.
+    Returns None for standard output.
     """
     if str(out) == STANDARD:
         return None
@@ -226,7 +229,7 @@ class RowsOutput:
         self.write_with(lambda: write_records(with_progress(rows), self.out, csv_raw=is_csv_raw()))
 
     def write_with(self, write: Callable[[], int]) -> None:
-        """Call `write`, which writes the rows and returns their number; then list the rejected rows."""
+        """Call `write`, which writes the rows and returns their number; then write the rejected rows."""
         try:
             self.written = write()
         except ForeseenError:  # where no row is usable, the list of rejected rows shows why
@@ -235,7 +238,7 @@ class RowsOutput:
         self.listed = write_rejects(self.out, self.rejected)
 
     def finish(self, *lines: Part, source: str, **resolved: Any) -> RowsOutput:
-        """Write the run record, with `resolved` replacing given settings, and keep the lines to print."""
+        """Write the run record, where `resolved` replaces settings; store `lines` for `show`; return this output."""
         if self.out != STANDARD:
             arguments = {**self.command.arguments(), **resolved}
             write_run_record(
@@ -260,7 +263,7 @@ class RowsCommand(Command[RowsOutput]):
 
     def report_problems(self, result: RowsOutput) -> None:
         """Report the rejected rows."""
-        report_rejects(result.source, result.rejected, listed=result.listed)
+        report_rejects(result.source, result.rejected, listed_in=result.listed)
 
 
 @contextmanager
@@ -273,9 +276,9 @@ def writing_rows(
     sides: Sequence[str] = (),
     format: str | None = None,
 ) -> Iterator[RowsOutput]:
-    """A context for the output of a command, checked before any input is read; removed where the block fails to write.
+    """A context with the output of a command, checked before any input is read and removed on an error.
 
-    Raises UsageError where writing would destroy something, OutputError for a name that implies another format.
+    Raises UsageError where a file would be overwritten, OutputError for a name that implies another format.
     """
     known = [one for one in inputs if one is not None]
     with writing(out, inputs=known, sides=(REJECTS_SUFFIX, RECORD_SUFFIX, *sides), force=force):
@@ -284,17 +287,17 @@ def writing_rows(
 
 
 @contextmanager
-def open_model(word: str, out: Path | str | None, inputs: Iterable[Path | str]) -> Iterator[ChatModel]:
-    """The model of a specification, its answers stored in the file it names, else next to `out` (None: standard
-    output).
+def open_model(spec_text: str, out: Path | str | None, inputs: Iterable[Path | str]) -> Iterator[ChatModel]:
+    """A context with the model of a specification; its answers are stored in the file that it names, else next to
+    `out` (None: standard output).
 
-    Raises BatchWritten at its end where requests were written to the file of a batch instead of being asked.
+    Raises BatchWritten at its end where requests were written to a batch file instead of being asked.
     """
     from abstraction.models.spec import BATCH_SETTINGS, open_parsed_model, parse_model_spec
 
-    spec = parse_model_spec(word)
+    spec = parse_model_spec(spec_text)
     taken = [*inputs, *([] if out is None else [out])]
-    cache = log = None  # of stored answers, and of calls; a replay has none
+    cache = log = None  # files of stored answers and of calls; a replay has none
     if spec.kind != "replay":
         cache = spec.settings.get("answers") or (None if out is None else Path(f"{out}{ANSWERS_SUFFIX}"))
         log = None if cache is None else Path(f"{str(cache).removesuffix(ANSWERS_SUFFIX)}{CALLS_SUFFIX}")
@@ -308,13 +311,14 @@ def open_model(word: str, out: Path | str | None, inputs: Iterable[Path | str]) 
             note("the model's answers are not kept; answers=FILE in its name keeps them, so that a run can go on")
         for place in (cache, log):
             if place is not None:
-                check_outputs(place, inputs=taken, force=True, asked="answers")
+                check_outputs(place, inputs=taken, force=True, option="answers")
     model = open_parsed_model(spec, cache=cache, log=log)
     try:
         with _use_batch(model, spec, taken):
             yield model
     finally:
         model.close()
+        # Costs are reported after an error as well.
         had = model.totals
         if had.calls or had.cached:
             failed = f" ({had.failed_calls:,} brought nothing)" if had.failed_calls else ""
@@ -324,7 +328,7 @@ def open_model(word: str, out: Path | str | None, inputs: Iterable[Path | str]) 
 
 @contextmanager
 def _use_batch(model: CachedChatModel, spec: ModelSpec, inputs: list[Path | str]) -> Iterator[None]:
-    """Use the answers of a batch; or write requests instead of asking, then raise BatchWritten."""
+    """A context that reads the answers of a batch, or writes requests instead of asking and raises BatchWritten."""
     file, results = spec.settings.get("batch_file"), spec.settings.get("batch_results")
     if file is None and results is None:
         yield
@@ -335,13 +339,13 @@ def _use_batch(model: CachedChatModel, spec: ModelSpec, inputs: list[Path | str]
         taken = store_batch_results(model, results)
         by = f" of {', '.join(taken.models)}" if taken.models else ""
         note(f"{results}: {count(taken.answers, 'answer')}{by} taken")
-        # The five most frequent reasons.
+        # At most five reasons, the most frequent first.
         for reason, times in taken.failed.most_common(5):
             note(f"  {count(times, 'request')} without one: {reason}")
     if file is None:
         yield
         return
-    check_outputs(file, inputs=inputs, force=True, asked="batch_file")
+    check_outputs(file, inputs=inputs, force=True, option="batch_file")
     with writing_batch_requests(model, file) as written:
         try:
             yield
@@ -364,7 +368,7 @@ def open_matcher(
     language: str | None = None,
     raw: bool = False,
 ) -> Iterator[Matcher]:
-    """The matcher of a specification, which is checked before a model is opened."""
+    """A context with the matcher of a specification, which is checked before a model is opened."""
     parsed = check_matcher(spec)
     if parsed.model is None:
         yield matching.matcher(parsed.name, tau=parsed.tau, language=language, raw=raw)
@@ -374,7 +378,7 @@ def open_matcher(
 
 
 def check_matcher(spec: str) -> MatcherSpec:
-    """The parsed specification of a matcher. Raises MatcherError or ModelSpecError for a wrong one."""
+    """Parse and check the specification of a matcher. Raises MatcherError or ModelSpecError for a wrong one."""
     from abstraction.models.spec import parse_model_spec
     from granola.matching.matchers import parse_matcher
 

@@ -60,7 +60,7 @@ class SheetsDraw(RowsCommand):
     force: Force = False
 
     def run(self) -> RowsOutput:
-        """Draw and write. Raises UsageError where there is no item, or a file would be lost."""
+        """Draw items and write the sheets. Raises UsageError where there is no item, or a file would be overwritten."""
         from granola.evidence import annotation_sheets
         from granola.evidence.verdict_rows import sheet_form
 
@@ -70,6 +70,7 @@ class SheetsDraw(RowsCommand):
         inputs = [self.items, self.questions]
         with ExitStack() as stack, writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
             for sheet in sheets:
+                # Every sheet is checked and locked before any is written.
                 stack.enter_context(writing(sheet, inputs=[self.items, self.out], force=self.force))
             items = self._read_items(output.rejected)
             if not items:
@@ -84,7 +85,7 @@ class SheetsDraw(RowsCommand):
             return output.finish(f"{count(len(drawn), 'item')} to judge in {names}", source=str(self.items))
 
     def _read_items(self, rejected: list[RejectedRow]) -> Sequence[Row]:
-        """The items; judged answers with their question, reference and passages."""
+        """Read the items; judged answers get their question, reference and passages."""
         from abstraction.files.rows import read_tiered
         from granola.evidence.annotation_sheets import tier_sheet_items
         from granola.evidence.attribution.attribution_task import read_samples
@@ -136,7 +137,7 @@ class SheetsRead(Command[Mapping[str, Any]]):
     force: Force = False
 
     def run(self) -> Mapping[str, Any]:
-        """Read and compare. Raises UsageError and SheetError for files that do not fit."""
+        """Read the sheets and compare annotators. Raises UsageError and SheetError for files that do not fit."""
         from granola.evidence import annotation_sheets
         from granola.evidence.annotation_sheets import COMPARABLE, TIERS, tier_error_rates
         from granola.evidence.attribution.sample_texts import PAPER, TEXTS

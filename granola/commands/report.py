@@ -65,7 +65,7 @@ class Curve(Command["Curves"]):
     language: ResponseLanguage = "en"
 
     def run(self) -> Curves:
-        """Aggregate, score and draw. Raises UsageError, and PredictionError for a file without ladders."""
+        """Aggregate, score and draw the curves. Raises UsageError, and PredictionError for a file without ladders."""
         from granola.decoding.support_curve import least_support_reaching, support_curves
         from granola.report.charts import Panel, estimates_figure, figure_format
 
@@ -73,7 +73,7 @@ class Curve(Command["Curves"]):
         # Checked before the long aggregation.
         format = None if self.figure is None else figure_format(self.figure, "--figure")
         rejected: list[RejectedRow] = []
-        with writing(self.figure, inputs=[self.samples, self.tiered], force=self.force, asked="--figure"):
+        with writing(self.figure, inputs=[self.samples, self.tiered], force=self.force, option="--figure"):
             outcomes = self._outcomes_by_rule(rejected.append)
             curves = support_curves(outcomes)
             if self.figure is not None and format is not None:
@@ -193,13 +193,15 @@ class Report(Command["DrawnReport"], GroupSettings, ScoringSettings):
             else:
                 page, rejected = ladders_page(self.tiered)
                 files = {PAGE: page.encode()}
+            # Figures of an earlier report that the new one lacks are removed.
             write_report(files, self.out, earlier=earlier)
+            # The next report removes exactly these files.
             more["files"] = list(files)
             write_run_record(self.out / PAGE, command=self.verb, arguments=arguments, inputs=inputs, more=more)
         return DrawnReport(page=self.out / PAGE, files=list(files), rejected=rejected)
 
     def _make_study(self, systems: ScoredSystems, groups: GroupedScores) -> Study:
-        """Raises UsageError for a --colour that no prediction has."""
+        """The study that the report shows. Raises UsageError for a --colour that no prediction has."""
         from granola.report.score_page import rows_with_evidence
         from granola.report.study import Study
         from granola.scoring.system_comparison import compare
@@ -229,7 +231,7 @@ class Report(Command["DrawnReport"], GroupSettings, ScoringSettings):
 
 
 def ladders_page(tiered: str) -> tuple[str, list[RejectedRow]]:
-    """Return (the page of the ladders of a file, with filter, sorting and search; the rejected rows).
+    """Return (HTML page of the ladders of a file, with filter, sorting and search; rejected rows).
 
     Raises UsageError without any usable row.
     """
@@ -246,9 +248,9 @@ def ladders_page(tiered: str) -> tuple[str, list[RejectedRow]]:
 
 
 def _earlier_report_files(out: Path, *, force: bool) -> list[str]:
-    """The files of an earlier report in the folder, which may be replaced.
+    """The files of an earlier report in the folder, which the new one replaces.
 
-    Raises UsageError for a file, and for a folder with content other than an earlier report.
+    Raises UsageError for a file, and for a folder with other content.
     """
     from granola.report.study import FIGURES, PAGE, TABLES
 

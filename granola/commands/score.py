@@ -106,7 +106,7 @@ class ScoringSettings:
 
     @property
     def matcher_name(self) -> str:
-        """The matcher without its setting."""
+        """The name of the matcher, without its setting."""
         return self.matcher.partition(":")[0]
 
     def check(self) -> None:
@@ -115,7 +115,7 @@ class ScoringSettings:
         metrics(self.lambda_)
 
     def resolved_settings(self) -> dict[str, Any]:
-        """The settings for a run record, with the values of those defaults that depend on the matcher."""
+        """The settings for a run record, with the default standard of the matcher filled in."""
         standard = self.standard or usual_standard(self.matcher_name)
         return {**recorded_settings(self, ScoringSettings), "standard": standard}
 
@@ -123,7 +123,7 @@ class ScoringSettings:
 def _read_prediction_files(
     predictions: Sequence[str], rows: Sequence[TieredRow], settings: ScoringSettings
 ) -> list[PredictionFile]:
-    """The predictions by their rows; notes where ids join questions that differ."""
+    """Read the prediction files; warn where an id joins different questions."""
     from granola.scoring.predictions import QuestionIds, count_other_questions, prediction_shape, read_predictions
 
     # Anything but the id joins by the words of the question.
@@ -153,7 +153,7 @@ def score_systems(
     on_item: Callable[[ItemScore], object] | None = None,
     keep_items: bool = True,
 ) -> ScoredSystems:
-    """The scores of every system; rejected rows are reported on stderr.
+    """Score every system; rejected rows are reported on stderr.
 
     `out` is the path next to which the answers of a judge are stored; `on_item`, `keep_items` and errors: see
     `granola.scoring.scores.score`. Also raises UsageError.
@@ -163,6 +163,7 @@ def score_systems(
 
     settings.check()
     check_standard_input([tiered, *predictions])
+    # Read once, however many systems are scored.
     read = read_tiered_file(tiered)
     report_rejects(tiered, read.rejected)
     files = _read_prediction_files(predictions, read.rows, settings)
@@ -293,14 +294,14 @@ class GroupSettings:
 
     @property
     def page_view_files(self) -> list[str]:
-        """The files of page views."""
+        """Those values of --popularity that are files of page views."""
         return [word for word in self.popularity if Path(word).is_file()]
 
 
 def grouped_scores(
     systems: ScoredSystems, settings: GroupSettings, scoring: ScoringSettings, *, by_popularity: bool
 ) -> GroupedScores:
-    """The scores by the groups that the settings name; with `popular` also by the popularity of the question entity."""
+    """The scores by the groups of the settings; with `by_popularity` also by the popularity of the question entity."""
     from granola.scoring.grouping import GroupedScores, Grouping, group_scores
 
     rows, fields = systems.rows, list(settings.popularity)
@@ -319,11 +320,9 @@ def grouped_scores(
 def with_popularity_fields(
     rows: Sequence[TieredRow], popularity: Sequence[str]
 ) -> tuple[Sequence[TieredRow], list[str]]:
-    """Return (rows, fields that measure popularity), where a file of page views is replaced by the field of its
-    numbers.
+    """Return (rows, fields that measure popularity); a file of page views is replaced by the field with its numbers.
 
-    Where `popularity` is empty, the sitelinks of the question entity are used if rows have them. Raises as
-    `with_page_views`.
+    Without `popularity` the sitelinks of the question entity are used if rows have them. Raises as `with_page_views`.
     """
     from granola.scoring.grouping import BINS, PAGE_VIEWS, SITELINKS, with_page_views
 
@@ -436,7 +435,9 @@ class Match(RowsCommand):
     ] = None
 
     def run(self) -> RowsOutput:
-        """Match and write. Raises UsageError, and MatcherError for settings that exclude each other."""
+        """Match the predictions and write verdicts. Raises UsageError, and MatcherError for settings that exclude each
+        other.
+        """
         from abstraction.text.language.languages import is_supported_language, supported_languages_text
 
         if self.language is not None:
@@ -475,7 +476,7 @@ class Match(RowsCommand):
 def _matched_lines(
     records: Iterator[Record | RejectedRow], matcher: Matcher, output: RowsOutput, languages: Counter[str]
 ) -> Iterator[Mapping[str, Any]]:
-    """The rows with their verdicts, in order; invalid rows, and those without a verdict, are rejected."""
+    """Yield the rows with their verdicts, in order; invalid rows, and those without a verdict, are rejected."""
     from abstraction.files.row_models import read_each
     from granola.scoring.predictions import read_match_case
 
@@ -502,6 +503,7 @@ def _matched_lines(
             # Fields of the row with these names are overwritten, which is reported.
             output.counts["replaced"] += not record.data.keys().isdisjoint(ADDED)
             verdict = {"level": outcome.level, "rule": outcome.rule, "abstained": outcome.abstained}
+            # Where the matcher cut text from the prediction, the row shows the rest and the cuts.
             cut = {"answer": outcome.answer, "cuts": list(outcome.cuts)} if outcome.cuts else {}
             yield {**record.data, **verdict, **cut}
 
@@ -509,7 +511,7 @@ def _matched_lines(
 def _match_outcomes(
     rows: Iterator[MatchCase], matcher: Matcher, languages: Counter[str]
 ) -> Iterator[Verdict | Fault | str]:
-    """For each row its verdict, a fault of the program, or the reason why a judge gave none."""
+    """Yield for each row its verdict, a fault of the program, or the reason why a judge gave none."""
     from granola.matching.model_judge import JudgeMatcher
 
     # A judge is asked for many items at a time.

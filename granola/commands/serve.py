@@ -92,6 +92,7 @@ class Serve(Command[None]):
             accesses.propagate = False  # the root logger writes warnings to standard error
             accesses.addHandler(logging.StreamHandler(sys.stdout))
         with tempfile.TemporaryDirectory(prefix="granola-demo-") as folder:
+            # The folder lives as long as the service: a replaced worker opens the file again.
             where = str(build_sample(folder)) if self.snapshot is None else self.snapshot
             settings = self.service_settings(where, token)
             with closing(open_store(where)) as store:  # a damaged snapshot is reported before workers are started
@@ -112,8 +113,8 @@ class Serve(Command[None]):
             run_service(settings, sock, workers=self.workers, ready=announce_address)
 
     def _token_to_require(self) -> str | None:
-        """The token that clients must send, None for none. Raises UsageError for one that HTTP cannot transmit, and for
-        settings that exclude each other.
+        """The token that clients must send, None for none. Raises UsageError for a token that HTTP cannot transmit,
+        and for contradictory settings.
         """
         if self.snapshot is not None and self.demo:
             raise UsageError("--snapshot and --demo are both given: give one of them")
@@ -135,7 +136,7 @@ class Serve(Command[None]):
         return token
 
     def service_settings(self, snapshot: str, token: str | None) -> ServiceSettings:
-        """The settings in the form of the service. Raises RowError for an unreadable dataset."""
+        """The settings of the service. Raises RowError for an unreadable dataset."""
         from granola.commands.report import ladders_page
         from granola.service.limits import MIB, ServiceSettings
 
@@ -168,7 +169,7 @@ def _allowed_hosts(host: str, allowed: Iterable[str]) -> frozenset[str] | None:
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether a server that listens there is reachable from this machine alone."""
+    """Whether a server at this host is reachable from this machine alone."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:

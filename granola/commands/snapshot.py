@@ -45,7 +45,7 @@ class SnapshotInfo(Command[Mapping[str, Any]]):
     snapshot: AnySnapshot
 
     def run(self) -> Mapping[str, Any]:
-        """The manifest, with the size of the file, None for a mirror. Raises as opening it."""
+        """Return the manifest, with the size of the file, None for a mirror. Raises the errors of opening it."""
         with open_store(self.snapshot) as store:
             manifest = dict(store.manifest())
         counts = manifest["counts"]
@@ -58,7 +58,7 @@ class SnapshotInfo(Command[Mapping[str, Any]]):
 
 
 def _manifest_lines(manifest: dict[str, Any]) -> Iterator[str]:
-    """The content of a snapshot and how it was made, in lines of text."""
+    """Yield lines on the content of a snapshot and its sources and settings."""
     counts = manifest["counts"]
     yield f"snapshot     {manifest['snapshot_id']}"
 
@@ -90,7 +90,7 @@ def _manifest_lines(manifest: dict[str, Any]) -> Iterator[str]:
 
 
 def _selection_in_words(selection: dict[str, Any]) -> str:
-    """The settings of the selection by their names; of ids and names their number."""
+    """The settings of the selection in words; of lists of ids and names only the number."""
     if selection.get("everything", True):
         return "everything"
     parts = []
@@ -246,7 +246,7 @@ class SnapshotDiff(Command["SnapshotDifference"]):
         """Compare the two snapshots."""
         from kg.export.comparison import diff
 
-        with writing(self.changes, inputs=[self.old, self.new], force=self.force, asked="--changes"):
+        with writing(self.changes, inputs=[self.old, self.new], force=self.force, option="--changes"):
             if self.changes is not None:
                 check_kind(self.changes, "jsonl", option="--changes")
             with nullcontext() if self.changes is None else json_line_writer(self.changes) as write:
@@ -325,7 +325,7 @@ class SnapshotSpark(Command["TablesReport"]):
                 master=self.master,
                 languages=codes,
                 force=self.force,
-                command=command_line(self.verb, self, folders=True),  # for the manifest of a snapshot made from them
+                command=command_line(self.verb, self, with_folders=True),  # for the manifest of the snapshot
                 software=f"granola {__version__}",
             )
 

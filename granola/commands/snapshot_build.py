@@ -86,7 +86,7 @@ class ScopeSettings:
     ] = True
 
     def scope(self, shape: RowShape | None = None) -> tuple[Scope, int]:
-        """Return (scope, number of rejected rows of QA files, which have the `shape`).
+        """Return (content of the snapshot, number of rejected rows of QA files, which have the `shape`).
 
         Raises SelectionError where nothing is selected.
         """
@@ -128,6 +128,7 @@ class ScopeSettings:
 
             unanswered: list[RejectedRow] = []
             for row in read_questions(self.qa, on_reject=rejected.append, on_unanswered=unanswered.append, shape=shape):
+                # Answers and subjects are found by name where the file has no ids.
                 names.update(row.answers)
                 if row.subject_text:
                     names.add(row.subject_text)
@@ -208,7 +209,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
     ] = False
 
     def run(self) -> SnapshotBuilt:
-        """Build. Raises UsageError for settings that the kind of source does not support."""
+        """Build the snapshot. Raises UsageError for settings that the kind of source does not support."""
         self._check_settings()
         scope, bad_rows = self.scope(self.shape())
         # The tables of an export are taken as a whole.
@@ -261,12 +262,13 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
             "languages": languages,
             "limit": self.limit,
             "keep_partial": self.keep_partial,
+            # The first of two builds is an intermediate file, which may be overwritten.
             "force": self.force or out is not None,
             "restart": self.restart,
             "workers": self.workers,
             "frequent_of": tuple(frequent_of),
             "progress": progress,
-            "command": command_line(self.verb, self, folders=True),
+            "command": command_line(self.verb, self, with_folders=True),
             "software": f"granola {__version__}",
         }
         target, kind = out or self.out, self.source_kind
@@ -285,7 +287,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
     def _build_with_entities_of_ladders(
         self, scope: Scope, languages: list[str] | None, progress: Callable[[Progress], None]
     ) -> Report:
-        """Build twice: the second snapshot also has the entities that making ladders from the first asked for."""
+        """Build a snapshot, make ladders from it, and build again with the entities that these ladders asked for."""
         from abstraction.datasets.ladder_lookups import record_ladder_lookups, relations_asked_for
         from abstraction.files.rows import read_questions
         from abstraction.text.language.languages import GRAMMAR
@@ -335,7 +337,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
 
 
 def left_out_lines(duplicates: int, report: Report | TablesReport) -> Iterator[str]:
-    """What of the sources is not in the result: repeated entities, and what was rejected."""
+    """Yield lines on the parts of the sources that are not in the result: repeated entities, and rejects by reason."""
     if duplicates:
         yield f"{count(duplicates, 'entity', 'entities')} occurred again; the last of each was kept"
     if report.rejects:
@@ -344,13 +346,13 @@ def left_out_lines(duplicates: int, report: Report | TablesReport) -> Iterator[s
 
 
 def split_values(given: Iterable[str]) -> list[str]:
-    """The values of options that accept several, separated by commas or given repeatedly."""
+    """Split the values of repeatable options at commas and spaces."""
     return [word for text in given for word in re.split(r"[,\s]+", text) if word]
 
 
 def parse_languages(given: Iterable[str]) -> list[str] | None:
-    """The codes of `--languages`, None for all. Raises UsageError for no code, and for an empty list: no entity would
-    have a name.
+    """The codes of `--languages`, None for all. Raises UsageError for an invalid code, and for an empty list: entities
+    would have no names.
     """
     codes = split_values(given)
     if not codes:

@@ -94,7 +94,9 @@ class ReviewSettings:
     def apply_review(
         self, ladders: Iterator[TieredRow], store: Store, decisions: Decisions, language: str
     ) -> Iterator[TieredRow]:
-        """Remove the ladders of refused or uncertain links; write doubtful links to the sheet."""
+        """Yield rows without the ladders of refused or uncertain links, and write doubtful links to the sheet of
+        --review.
+        """
         from abstraction.linking.review import Reviewer, drop_refused_ladder, drop_uncertain_ladder, write_sheet
 
         # Decisions first: decided links need not be reviewed again.
@@ -140,7 +142,8 @@ class PhrasingSettings:
     ] = None
 
     def check_phrasing(self, *, scored: bool = False) -> None:
-        """Check the settings before anything is read or asked. Raises UsageError, ModelSpecError or PromptError.
+        """Check the settings of phrasing before anything is read or asked. Raises UsageError, ModelSpecError or
+        PromptError.
 
         Settings without effect, for lack of a model, are refused; where `scored` a scoring model uses the prompts.
         """
@@ -184,7 +187,7 @@ class PhrasingRun:
         self._log = None if out is None else Path(f"{out}{LOG_SUFFIX}")
 
     def rows(self, ladders: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
-        """The phrased rows; the log appears when all have been read. `on_reject`: see `ModelPhraser.stream`."""
+        """Yield the phrased rows; the log appears after the last one. `on_reject`: see `ModelPhraser.stream`."""
         from abstraction.phrasing.checking import log_lines, without_decisions
 
         with ExitStack() as stack:
@@ -199,7 +202,9 @@ class PhrasingRun:
                 yield without_decisions(row)
 
     def warn(self) -> None:
-        """Note on standard error how many rows another run would ask for again."""
+        """Report on standard error the number of rows without an answer of the model, which another run asks for
+        again.
+        """
         if self.counts.rows_with_failed_call:
             asked = count(self.counts.rows_with_failed_call, "row")
             where = f"; {self._log} tells why" if self._log else ""
@@ -247,7 +252,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
     force: Force = False
 
     def run(self) -> RowsOutput:
-        """Make the ladders and write them. Raises UsageError, and RowError where no question can be used."""
+        """Make the ladders and write the tiered file. Raises UsageError, and RowError where no question is usable."""
         from abstraction.linking.linker import link_settings_fingerprint
         from granola.scoring.ladder_coverage import LadderCoverage
 
@@ -256,7 +261,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         check_standard_input(self.qa)
         self.check_phrasing()
         inputs = [*self.qa, self.snapshot]
-        reviewing = writing(self.review, inputs=[*inputs, self.decisions], force=self.force, asked="--review")
+        reviewing = writing(self.review, inputs=[*inputs, self.decisions], force=self.force, option="--review")
         sides = (LOG_SUFFIX,) if self.phrase else ()
         is_granola_eq = self.format == "granola-eq"
         kind = format_of(self.out) or "jsonl" if is_granola_eq else self.format
@@ -265,7 +270,9 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             # The published format has no room for the rest of a ladder.
             if is_granola_eq:
                 note("granola-eq has one text a level: aliases, siblings and evidence are not kept")
+            # The run record lists files, not folders.
             output.inputs = [*self.expand_folders(self.qa), self.snapshot]
+            # Counts while rows are streamed, so that the file is not read again.
             coverage = LadderCoverage()
             with closing(open_store(self.snapshot)) as store, ExitStack() as stack:
                 ladders = self._make_ladders(store, relation, output)

@@ -32,7 +32,7 @@ class HarnessQuestion:
 
 
 def harness_questions(tiered: Path | str, standard: Standard = "aliases") -> Iterator[HarnessQuestion]:
-    """The questions of a tiered file, `standard` as in `granola.scoring.scores.names_of`.
+    """Yield the questions of a tiered file for a harness; `standard` as in `granola.scoring.scores.names_of`.
 
     Raises PredictionError for a damaged row: a harness has no place for rejects.
     """

@@ -23,7 +23,7 @@ from granola.service.service_figures import Metrics
 from granola.service.snapshots import ServedSnapshot, Snapshots, SnapshotSession, WorkContext, WorkThread
 
 T = TypeVar("T")
-_LOG_INTERVAL_SECONDS = 10.0
+_LOG_INTERVAL_SECONDS = 10.0  # between two log lines about errors of one code
 log = logging.getLogger("granola.service")
 _PROBLEM = {
     "description": "Not answered: `code` says why, `detail` what to do. After 503 ask again in `Retry-After` seconds.",

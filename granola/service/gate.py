@@ -55,9 +55,9 @@ ALWAYS = (
 )
 POLICY = b"content-security-policy"  # a page's own policy; NOTHING_RUNS is for all other responses
 NOTHING_RUNS = (POLICY, b"default-src 'none'; frame-ancestors 'none'")
-LINGER_SECONDS = 2.0
-_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_OTHER = "other"
+LINGER_SECONDS = 2.0  # for reading the rest of a refused body, without which clients see a broken connection
+_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")  # request ids of clients that are safe in a log
+_OTHER = "other"  # label of unknown paths and methods: labels of metrics must be a closed set
 access_log = logging.getLogger("granola.access")
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -230,7 +230,7 @@ class Gate:
                 error = error.__cause__  # Starlette's way to report an error after an answer has begun
             problem = self._service.count_and_log_problem(error)
             if not answer.status:  # or it is too late: the connection is cut, so that nobody takes it for whole
-                await self._refuse(problem, scope, receive, answer)
+                await self._send_problem(problem, scope, receive, answer)
         finally:
             self._service.metrics.in_flight -= 1
             self._count_and_log(scope, answer)
@@ -278,7 +278,7 @@ class Gate:
             raise too_many_problem("body-size", f"the body has more than {most:,} bytes; send less at a time", most)
         return bytes(body)
 
-    async def _refuse(self, problem: HTTPProblem, scope: Scope, receive: Receive, answer: _Answer) -> None:
+    async def _send_problem(self, problem: HTTPProblem, scope: Scope, receive: Receive, answer: _Answer) -> None:
         """Send a problem. Where the body has not been read, discard it for a moment first: closing at once would lose
         the response.
         """

@@ -31,7 +31,7 @@ from granola.service.snapshots import ServedSnapshot, SnapshotSession
 if TYPE_CHECKING:
     from granola.service.application import Service
 
-MOST_PREDICTIONS = 100
+MOST_PREDICTIONS = 100  # of one page, which shows them all
 MOST_RIVALS = 20  # entities listed as other meanings of an answer
 MOST_TEXT = 6_000  # characters of all predictions together: proxies refuse longer addresses
 _HEADERS = {

@@ -74,7 +74,7 @@ BYTES_A_RELATION = 600  # bytes per relation of a batch with more than RELATIONS
 MOST_RESAMPLED = 60_000  # samples drawn of all relations together
 RESAMPLED_A_ROW = 120  # samples per row, if that is more than MOST_RESAMPLED
 RESAMPLED_AT_ALL = 500_000  # all draws are in memory until intervals are computed
-CODE = "too-much-work"
+CODE = "too-much-work"  # code of the problem for all limits of work
 _READ = (KNOWN - {"levels"}) | {"answer_description", "answer_entity_description"}  # fields whose texts are limited
 
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from granola.service.application import Service
 
 SLICE_SECONDS = 0.02  # seconds that a batch uses the thread of the snapshot before other requests have their turn
-SLICE_ROWS = 100
+SLICE_ROWS = 100  # rows, if they take less than SLICE_SECONDS
 MOST_STATEMENTS = 2_000  # of an entity
 NAMES_AN_ENTITY = 5  # matching names read per entity, since several names of an entity may begin alike
 

@@ -92,7 +92,7 @@ class Commands(TyperGroup):
 
     @property
     def commands(self) -> dict[str, Any]:
-        """All of them."""
+        """All commands by name."""
         return {name: _click_command(name) for name in COMMANDS}
 
     @commands.setter
@@ -135,7 +135,7 @@ _JSON = inspect.Parameter(
 
 
 def typer_command(command: type[Command[Any]]) -> Callable[..., None]:
-    """The function for typer: its docstring is the help, its exit status that of `execute`."""
+    """The function that typer runs for a command: its docstring is the help, its exit status that of `execute`."""
 
     def run_command(*, as_json: bool = False, **settings: Any) -> None:
         # An option that was not given leaves the default of the command.
@@ -184,7 +184,7 @@ def _parameter_of_setting(declared: DeclaredSetting) -> inspect.Parameter:
 
 @cache
 def read_config() -> Mapping[str, str]:
-    """The content of the nearest file; empty without one. Raises UsageError for an unknown key."""
+    """Read the nearest granola.toml; empty without one. Raises UsageError for an unknown key."""
     here = Path.cwd()
     path = next((folder / NAME for folder in (here, *here.parents) if (folder / NAME).is_file()), None)
     if path is None:
@@ -213,7 +213,7 @@ def read_config() -> Mapping[str, str]:
 
 def main() -> None:
     """Run the command line; turn expected errors into one line on stderr and status 2."""
-    gc.set_threshold(100_000, 20, 100)  # rows read stay alive: checking them again takes a tenth of a run
+    gc.set_threshold(100_000, 20, 100)  # rows stay alive: frequent collections would take a tenth of the time
     _open_closed_streams()
     if len(sys.argv) == 1:
         # A bare `granola` prints the help.
@@ -225,7 +225,7 @@ def main() -> None:
     if status in (UNUSABLE, CLOSED_PIPE):
         try:
             sys.stdout.flush()
-        except OSError:  # or the interpreter would flush into a closed pipe or a full disk at its end
+        except OSError:  # otherwise the interpreter fails when it flushes at its end
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)
 

@@ -19,10 +19,10 @@ def dataset(
     prompt: str = PROMPT,
     **more: Any,
 ) -> dict[str, Any]:
-    """{"test": the questions of the tiered file}, each with what `process_results` needs.
+    """{"test": the questions of the tiered file}, each with the fields that `process_results` needs.
 
-    Levels are kept as JSON text, for rows of a dataset have one shape. `lambda` and `standard` may be among `more`;
-    other settings of the harness are left alone. Raises PredictionError without a tiered file.
+    Levels are JSON text, since rows of a dataset have one shape. `lambda` and `standard` may be among `more`; other
+    settings of the harness are ignored. Raises PredictionError without a tiered file.
     """
     from datasets import Dataset
 
