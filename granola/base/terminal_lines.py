@@ -56,12 +56,12 @@ class TextTable:
             padded = (map(format, row, forms) for row in every)
             return [(lead + GAP.join(cells)).rstrip() for cells in padded]
         if not self.head:
-            return [line for row in self.rows for line in _wrapped(lead + GAP.join(row), width)]
+            return [line for row in self.rows for line in _wrap_line(lead + GAP.join(row), width)]
         lines: list[str] = []
         for row in self.rows:
-            lines += _wrapped(lead + ", ".join(filter(None, row[: self.keys])), width)
+            lines += _wrap_line(lead + ", ".join(filter(None, row[: self.keys])), width)
             for name, cell in zip(self.head[self.keys :], row[self.keys :], strict=True):
-                lines += _wrapped(f"{lead}{GAP}{name}: {cell.strip()}", width) if cell.strip() else []
+                lines += _wrap_line(f"{lead}{GAP}{name}: {cell.strip()}", width) if cell.strip() else []
         return lines
 
 
@@ -75,7 +75,7 @@ def count_table(counts: Mapping[str, int]) -> TextTable:
     return TextTable(rows=[(f"{number:>{width},}", what) for what, number in ordered], words=(1,))
 
 
-def _wrapped(line: str, width: int) -> list[str]:
+def _wrap_line(line: str, width: int) -> list[str]:
     """Wrap a line at `width` characters, further lines indented; a longer word stays whole."""
     lead = line[: len(line) - len(line.lstrip())]
     return wrap(
@@ -94,7 +94,7 @@ def fit_lines(parts: Sequence[Part], width: int | None) -> list[str]:
             lines.append(str(part))
         else:
             for line in part.split("\n"):
-                lines += _wrapped(line, width)
+                lines += _wrap_line(line, width)
     return lines
 
 

@@ -72,7 +72,7 @@ class SheetsDraw(RowsCommand):
             for sheet in sheets:
                 # Every sheet is checked and locked before any is written.
                 stack.enter_context(writing(sheet, inputs=[self.items, self.out], force=self.force))
-            items = self._read_items(output.rejected)
+            items = self._read_items_to_judge(output.rejected)
             if not items:
                 raise UsageError(f"{self.items} has no item for people to judge")
             form = sheet_form(items[0])
@@ -84,7 +84,7 @@ class SheetsDraw(RowsCommand):
             names = ", ".join(map(str, sheets))
             return output.finish(f"{count(len(drawn), 'item')} to judge in {names}", source=str(self.items))
 
-    def _read_items(self, rejected: list[RejectedRow]) -> Sequence[Row]:
+    def _read_items_to_judge(self, rejected: list[RejectedRow]) -> Sequence[Row]:
         """Read the items; judged answers get their question, reference and passages."""
         from abstraction.files.rows import read_tiered
         from granola.evidence.annotation_sheets import tier_sheet_items

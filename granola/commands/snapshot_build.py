@@ -85,7 +85,7 @@ class ScopeSettings:
         ),
     ] = True
 
-    def scope(self, shape: RowShape | None = None) -> tuple[Scope, int]:
+    def scope_and_reject_count(self, shape: RowShape | None = None) -> tuple[Scope, int]:
         """Return (content of the snapshot, number of rejected rows of QA files, which have the `shape`).
 
         Raises SelectionError where nothing is selected.
@@ -211,7 +211,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
     def run(self) -> SnapshotBuilt:
         """Build the snapshot. Raises UsageError for settings that the kind of source does not support."""
         self._check_settings()
-        scope, bad_rows = self.scope(self.shape())
+        scope, bad_rows = self.scope_and_reject_count(self.shape())
         # The tables of an export are taken as a whole.
         chosen = not scope.everything or self.limit or self.keep_partial or "all" not in self.languages
         if self.source_kind == "parquet" and chosen:

@@ -186,7 +186,7 @@ class PhrasingRun:
         self.counts: DecisionCounts = DecisionCounts()
         self._log = None if out is None else Path(f"{out}{LOG_SUFFIX}")
 
-    def rows(self, ladders: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
+    def phrased_rows(self, ladders: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
         """Yield the phrased rows; the log appears after the last one. `on_reject`: see `ModelPhraser.stream`."""
         from abstraction.phrasing.checking import log_lines, without_decisions
 
@@ -201,7 +201,7 @@ class PhrasingRun:
                     stream.writelines(map(json_line, log_lines(row)))
                 yield without_decisions(row)
 
-    def warn(self) -> None:
+    def warn_of_unanswered(self) -> None:
         """Report on standard error the number of rows without an answer of the model, which another run asks for
         again.
         """
@@ -280,7 +280,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
                 if self.phrase is not None:
                     model = stack.enter_context(open_model(self.phrase, output.named_path, output.inputs))
                     phrasing = PhrasingRun(self.phraser(model, store, self.language), output.named_path)
-                    ladders = phrasing.rows(ladders, on_reject=output.rejected.append)
+                    ladders = phrasing.phrased_rows(ladders, on_reject=output.rejected.append)
                 self._write_rows(coverage.count_while_iterating(ladders), output, kind)
                 output.more["snapshot"] = str(store.manifest()["snapshot_id"])
             fingerprint = link_settings_fingerprint() if self.linker == "question" else None
@@ -296,7 +296,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
                 output.more["phrasing"] = {**used.settings, "fingerprint": used.fingerprint, "counts": counts}
                 output.is_lacking = phrasing.counts.rows_with_failed_call > 0
                 lines += phrasing.counts.lines()
-                phrasing.warn()
+                phrasing.warn_of_unanswered()
             return output.finish(*lines, source=", ".join(self.qa), relation=relation)
 
     def report_problems(self, result: RowsOutput) -> None:
