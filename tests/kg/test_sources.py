@@ -73,9 +73,9 @@ def _plain_amounts(entities: dict[str, Entity]) -> dict[str, Entity]:
 def test_results_that_the_server_cuts_are_told(server: virtuoso.Virtuoso) -> None:
     endpoint = Endpoint(server.url, patience=QUICK)
     everything = "?s ?p ?o . FILTER(STRSTARTS(STR(?s), 'http://www.wikidata.org/'))"
-    assert len(endpoint.ask(f"SELECT ?s ?p ?o WHERE {{ {everything} }}")) == CAP  # with status 200 and not a word
+    assert len(endpoint.select(f"SELECT ?s ?p ?o WHERE {{ {everything} }}")) == CAP  # with status 200 and not a word
     with pytest.raises(TimeLimitError, match="has to ask for fewer"):
-        endpoint.rows("?s ?p ?o", everything)
+        endpoint.select_all("?s ?p ?o", everything)
 
 
 def test_merged_missing_and_select_by_class_name_and_steps(
@@ -108,12 +108,12 @@ def _is_a(entity: Entity, target: str) -> bool:
 def test_errors_of_a_real_server_have_types(server: virtuoso.Virtuoso) -> None:
     endpoint = Endpoint(server.url, patience=QUICK)
     with pytest.raises(QueryError, match="syntax error at 'nonsense'"):
-        endpoint.ask("SELECT nonsense")
+        endpoint.select("SELECT nonsense")
     with pytest.raises(QueryError, match="404"):
-        Endpoint(server.url.replace("sparql", "none"), patience=QUICK).ask("SELECT * WHERE { ?s ?p ?o }")
+        Endpoint(server.url.replace("sparql", "none"), patience=QUICK).select("SELECT * WHERE { ?s ?p ?o }")
     heavy = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . FILTER(STR(?c) > STR(?i)) }"
     with pytest.raises(TimeLimitError):  # ours, which is shorter than the server's
-        Endpoint(server.url, patience=dataclasses.replace(QUICK, timeout=0.3)).ask(heavy)
+        Endpoint(server.url, patience=dataclasses.replace(QUICK, timeout=0.3)).select(heavy)
 
 
 def test_truthy_endpoint(kinds: Path, server: virtuoso.Virtuoso, tmp_path: Path) -> None:

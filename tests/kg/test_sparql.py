@@ -81,7 +81,7 @@ LABELS = "?s rdfs:label ?o"
 
 
 def test_how_is_asked(server: srv.Server) -> None:
-    rows = endpoint(server).rows("?s ?o", LABELS)
+    rows = endpoint(server).select_all("?s ?o", LABELS)
     assert len(rows) == 4 * 20 + 2
     assert server.headers[0]["User-Agent"] == user_agent()
     assert "(tests@example.org)" in server.headers[0]["User-Agent"]
@@ -103,7 +103,7 @@ def test_how_is_asked(server: srv.Server) -> None:
 )
 def test_what_passes_is_waited_for(server: srv.Server, faults: list[srv.Fault]) -> None:
     server.faults = list(faults)
-    assert len(endpoint(server).ask(f"SELECT * WHERE {{ {LABELS} }}")) == 82
+    assert len(endpoint(server).select(f"SELECT * WHERE {{ {LABELS} }}")) == 82
     assert len(server.queries) == len(faults) + 1
 
 
@@ -125,7 +125,7 @@ def test_what_does_not_pass_is_told(
 ) -> None:
     server.always = fault
     with pytest.raises(error, match=message):
-        endpoint(server).ask(f"SELECT * WHERE {{ {LABELS} }}")
+        endpoint(server).select(f"SELECT * WHERE {{ {LABELS} }}")
     assert len(server.queries) == tries
 
 
@@ -133,7 +133,7 @@ def test_what_does_not_pass_is_told(
 def test_the_time_limit_is_ours(server: srv.Server, fault: srv.Fault) -> None:
     server.always = fault
     with pytest.raises(TimeLimitError, match="within"):
-        endpoint(server, RetryDelays(base=0.01, tries=2, timeout=0.25)).ask(f"SELECT * WHERE {{ {LABELS} }}")
+        endpoint(server, RetryDelays(base=0.01, tries=2, timeout=0.25)).select(f"SELECT * WHERE {{ {LABELS} }}")
 
 
 def test_an_answer_cut_in_the_middle_is_asked_for_in_smaller_pieces(
@@ -141,7 +141,7 @@ def test_an_answer_cut_in_the_middle_is_asked_for_in_smaller_pieces(
 ) -> None:
     server.always = srv.cut_when_long
     with pytest.raises(TimeLimitError, match="cut off"):
-        endpoint(server).rows("?s ?p ?o", "?s ?p ?o")
+        endpoint(server).select_all("?s ?p ?o", "?s ?p ?o")
     build_from_sparql(server.url, tmp_path / "out", scope=IDS, patience=QUICK)
     with open_store(tmp_path / "out") as one, open_store(folder / "rdf") as other:
         assert one.manifest()["snapshot_id"] == other.manifest()["snapshot_id"]
@@ -152,9 +152,9 @@ def test_results_that_the_server_cuts_are_told(server: srv.Server, rows: int) ->
     server.rows = rows
     if rows < 82:
         with pytest.raises(TimeLimitError, match=f"gives {rows} of 82 rows"):
-            endpoint(server).rows("?s ?o", LABELS)
+            endpoint(server).select_all("?s ?o", LABELS)
     else:
-        assert len(endpoint(server).rows("?s ?o", LABELS)) == 82
+        assert len(endpoint(server).select_all("?s ?o", LABELS)) == 82
 
 
 def test_a_snapshot_by_sparql_is_that_of_rdf(folder: Path, server: srv.Server, tmp_path: Path) -> None:
@@ -186,5 +186,5 @@ def test_languages_are_filtered_by_the_endpoint(server: srv.Server) -> None:
 
 def test_classes_follow_all_statements_that_are_not_deprecated(server: srv.Server) -> None:
     entities = SPARQLEntities(endpoint(server))
-    assert entities.instances(["Q1"]) == ["Q1", "Q2", "Q31"]
-    assert entities.instances(["Q3"]) == ["Q6", "Q8"]  # Q7 by a deprecated statement
+    assert entities.transitive_instances(["Q1"]) == ["Q1", "Q2", "Q31"]
+    assert entities.transitive_instances(["Q3"]) == ["Q6", "Q8"]  # Q7 by a deprecated statement
