@@ -22,7 +22,9 @@ class DamagedSnapshotError(SnapshotError):
 
 
 class MirrorError(SnapshotError):
-    """A Neo4j server has no snapshot, another one, a changed or an unfinished one, or cannot do a request."""
+    """A Neo4j server has no snapshot, another snapshot, or a changed or unfinished one; or it cannot execute a
+    request.
+    """
 
 
 class WebAddressError(MirrorError):
@@ -30,7 +32,7 @@ class WebAddressError(MirrorError):
 
 
 class DamagedMirrorError(MirrorError):
-    """A mirror in which something else has written what cannot be read."""
+    """A mirror with content that cannot be read, for another program has written to it."""
 
 
 class MirrorUnreachableError(MirrorError, ConnectionError):
@@ -46,7 +48,7 @@ class MirrorTimeoutError(MirrorError, TimeoutError):
 
 
 class SelectionError(KGError, ValueError):
-    """A selection asks for something impossible: a malformed id, a property that is none."""
+    """A selection that is impossible, such as one with a malformed id or a property that does not exist."""
 
 
 class WorkerError(KGError, RuntimeError):

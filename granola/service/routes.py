@@ -45,7 +45,7 @@ from kg.base.model import (
     Statement,
     TextValue,
     TimeValue,
-    best_text,
+    best_text_and_language,
     fallback_chain,
 )
 from kg.graph.graph import END, POINT, START, current
@@ -94,7 +94,7 @@ def entity_briefs(session: SnapshotSession, ids: Iterable[str], language: str) -
     """Id, label and description of entities, in a language or its fallbacks, by id; unknown entities are left out."""
     out = {}
     for entity_id, entity in session.store.entities(list(dict.fromkeys(ids)), properties=()).items():
-        label, description = (best_text(terms, language) for terms in (entity.labels, entity.descriptions))
+        label, description = (best_text_and_language(terms, language) for terms in (entity.labels, entity.descriptions))
         out[entity_id] = {
             "id": entity.id,
             "label": label[0] if label else None,
@@ -106,7 +106,9 @@ def entity_briefs(session: SnapshotSession, ids: Iterable[str], language: str) -
 def search_json(session: SnapshotSession, *, name: str, language: str, limit: int, begins: bool) -> dict[str, Any]:
     """The entities with a label or alias equal to `name`, or where `begins` starting with it; case is ignored."""
     if begins:
-        names = session.store.names_beginning(name, languages=fallback_chain(language), limit=NAMES_AN_ENTITY * limit)
+        names = session.store.matches_of_names_beginning(
+            name, languages=fallback_chain(language), limit=NAMES_AN_ENTITY * limit
+        )
         first: dict[str, NameMatch] = {}  # by entity, its shortest matching name
         for match in names:
             if match.id.startswith("Q"):

@@ -151,10 +151,10 @@ class TimedStore:
             return True
         return self._store.has_labels(language, among=TERMS_LOOKED_AT)
 
-    def names_beginning(self, text: str, *, languages: Collection[str], limit: int) -> list[NameMatch]:
+    def matches_of_names_beginning(self, text: str, *, languages: Collection[str], limit: int) -> list[NameMatch]:
         """Names that begin with the text; of a mirror, which cannot list them, the names equal to it."""
         if isinstance(self._store, SQLiteStore):
-            return self._store.names_beginning(text, languages=languages, limit=limit)
+            return self._store.matches_of_names_beginning(text, languages=languages, limit=limit)
         return self._store.find([text], languages=languages).get(text, [])[:limit]
 
 

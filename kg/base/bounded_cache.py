@@ -24,14 +24,14 @@ def bounded_cache(*, entries: int, longest: int) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         remembered = lru_cache(maxsize=entries)(function)
 
-        def call_with_text_alone(text: Any) -> Any:
+        def cached_if_short(text: Any) -> Any:
             return remembered(text) if len(text) <= longest else function(text)
 
-        def call_with_further_arguments(text: Any, *others: Any) -> Any:
+        def cached_if_text_is_short(text: Any, *others: Any) -> Any:
             return remembered(text, *others) if len(text) <= longest else function(text, *others)
 
         # Names are normalised some hundred times per row: passing on further arguments would be measurably slower.
-        call: Any = call_with_text_alone if len(signature(function).parameters) == 1 else call_with_further_arguments
+        call: Any = cached_if_short if len(signature(function).parameters) == 1 else cached_if_text_is_short
         update_wrapper(call, function)
         call.cache_clear = remembered.cache_clear
         call.cache_info = remembered.cache_info

@@ -24,7 +24,7 @@ from kg.errors import ExportError, OutputError
 
 SUFFIX = ".work"
 MANIFEST = "manifest.json"  # the file by which a folder of tables is known
-_LOCK = "lock"  # inside the folder, so that it goes with it
+_LOCK = "lock"  # inside the folder, so that it is removed with the folder
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # disk full, quota exceeded, file too large
 _NAME_KEPT = 40  # characters of a long name in its temporary one: with four bytes each below the 255 of file systems
 _BESIDE = ("-journal", "-wal", "-shm")  # files that SQLite writes next to a database
@@ -85,7 +85,8 @@ def resolve_output_path(path: Path | str) -> Path:
 
     Raises OutputError for a folder, a device or a pipe, which a renamed file would destroy.
     """
-    final = resolve_symlinks(Path(path)) if Path(path).is_symlink() else Path(path)  # a link is kept
+    # a symlink stays: its target is written
+    final = resolve_symlinks(Path(path)) if Path(path).is_symlink() else Path(path)
     if final.is_dir():
         raise OutputError(f"{path} is a folder; name a file to write")
     parent = next((folder for folder in final.parents if folder.exists()), None)
@@ -127,7 +128,7 @@ def move_into_place(written: Path, final: Path) -> None:
     """Rename a finished file onto its final name once the disk has it. Raises as `resolve_output_path`."""
     place = resolve_output_path(final)
     with written.open("rb") as stream:
-        os.fsync(stream.fileno())  # else the name may outlive a power cut without the content
+        os.fsync(stream.fileno())  # else after a power cut the file may have its name but not its content
     written.replace(place)
 
 
@@ -135,12 +136,12 @@ def write_failure_reason(path: Path, error: Exception) -> str:
     """The reason for which `path` could not be written, for a message; names of temporary files are left out."""
     if isinstance(error, FileNotFoundError):
         return f"no file can be made in {path.absolute().parent}"
-    if isinstance(error, OSError) and error.errno is not None and is_full(error):
+    if isinstance(error, OSError) and error.errno is not None and is_out_of_space(error):
         return f"{os.strerror(error.errno)}: the disk is full; free some of it, or name a place on another"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def is_full(error: OSError) -> bool:
+def is_out_of_space(error: OSError) -> bool:
     """Whether a disk, a quota or a file had no room for more."""
     return error.errno in _FULL
 
@@ -175,8 +176,8 @@ def create_locked_part(final: Path, *, folder: bool = False) -> tuple[Path, int]
         except OSError:
             if is_new:
                 raise
-            continue  # just put in place by whoever had it, or another user's
-        if _acquire_lock(part, handle, is_new=is_new):
+            continue  # renamed meanwhile by the process that had it, or owned by another user
+        if _lock_if_free(part, handle, is_new=is_new):
             if not is_new:
                 _delete_content(part, handle)
             return part, handle
@@ -184,7 +185,7 @@ def create_locked_part(final: Path, *, folder: bool = False) -> tuple[Path, int]
     raise AssertionError("numbers do not end")
 
 
-def _acquire_lock(part: Path, handle: int, *, is_new: bool) -> bool:
+def _lock_if_free(part: Path, handle: int, *, is_new: bool) -> bool:
     """Whether no other process has the lock, and the locked file is still the one at the path."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -203,7 +204,7 @@ def _delete_content(part: Path, handle: int) -> None:
         for path in part.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         return
-    os.ftruncate(handle, 0)  # not removed: the lock is on this file
+    os.ftruncate(handle, 0)  # emptied rather than removed: the lock is on this file
     for suffix in _BESIDE:
         part.with_name(part.name + suffix).unlink(missing_ok=True)
 
@@ -259,7 +260,7 @@ def new_output_folder(out: Path | str, *, source: Path | str, force: bool = Fals
             raise ExportError(f"{out} exists; give --force to replace it, or another --out")
         if not final.is_dir() or not ((final / MANIFEST).is_file() or not any(final.iterdir())):
             raise ExportError(f"{out} is no folder of an earlier export, so it is not replaced; give another --out")
-        if final.resolve() in Path(source).resolve().parents:  # a snapshot kept in the folder that goes
+        if final.resolve() in Path(source).resolve().parents:  # the source is in the folder that would be deleted
             raise ExportError(f"{source} is in {out} and would be lost; give another --out")
     with raising_export_error(out):
         final.parent.mkdir(parents=True, exist_ok=True)

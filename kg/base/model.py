@@ -119,7 +119,7 @@ class Statement:
 
     def qualifier(self, prop: str) -> tuple[Snak, ...]:
         """The qualifiers of one property, in source order."""
-        if not self.qualifiers:  # as of most statements
+        if not self.qualifiers:  # most statements have none
             return ()
         return tuple(snak for snak in self.qualifiers if snak.property == prop)
 
@@ -146,7 +146,7 @@ def number_within_kind(entity_id: str) -> int:
     return abs(required_signed_number(entity_id))
 
 
-@bounded_cache(entries=1 << 16, longest=20)  # classes and countries come again with every entity
+@bounded_cache(entries=1 << 16, longest=20)  # the same classes and countries occur with nearly every entity
 def signed_number(entity_id: str) -> int | None:
     """The integer of an item or property id (items positive, properties negative), None for anything else."""
     return signed_number_uncached(entity_id)
@@ -228,17 +228,19 @@ def fallback_chain(language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chain))
 
 
-def with_fallbacks(languages: Iterable[str] | None) -> frozenset[str] | None:
+def with_fallback_languages(languages: Iterable[str] | None) -> frozenset[str] | None:
     """The languages and their fallbacks; None, which means all languages, is returned as None."""
     return None if languages is None else frozenset().union(*map(fallback_chain, languages))
 
 
-def best_text(texts: Mapping[str, str], language: str) -> tuple[str, str] | None:
-    """(text, language it is in) by the fallback chain, else the first language in code order, else None."""
+def best_text_and_language(texts: Mapping[str, str], language: str) -> tuple[str, str] | None:
+    """(text, its language): the first of the fallback chain that has a text, else the first in code order; None if
+    empty.
+    """
     for code in fallback_chain(language):
         if code in texts:
             return texts[code], code
-    for code in sorted(texts):  # a fixed choice: the order of a mapping is that of its source
+    for code in sorted(texts):  # sorted, because the order of a mapping depends on its source
         return texts[code], code
     return None
 
@@ -246,7 +248,7 @@ def best_text(texts: Mapping[str, str], language: str) -> tuple[str, str] | None
 def names_with_fallbacks(
     labels: Mapping[str, str], aliases: Mapping[str, Sequence[str]], language: str
 ) -> tuple[str, ...]:
-    """Every name in the fallback chain of `language`, labels first, without repeats under `normalise`."""
+    """The labels, then the aliases, in the languages of the fallback chain, without repeats under `normalise`."""
     seen: dict[str, str] = {}
     chain = fallback_chain(language)
     for code in chain:

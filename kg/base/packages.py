@@ -26,7 +26,7 @@ def lazy_names(package: str) -> Callable[[str], Any]:
     """
 
     @cache
-    def modules() -> dict[str, str]:
+    def modules_by_name() -> dict[str, str]:
         import ast  # not before a name is asked for
 
         spec = find_spec(package)
@@ -36,9 +36,9 @@ def lazy_names(package: str) -> Callable[[str], Any]:
         return {alias.name: node.module or "" for node in imports for alias in node.names}
 
     def load(name: str) -> Any:
-        if name not in modules():
+        if name not in modules_by_name():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(modules()[name]), name)
+        value = getattr(import_module(modules_by_name()[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 

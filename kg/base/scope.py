@@ -100,7 +100,9 @@ def _check_ids(ids: Iterable[str], form: re.Pattern[str], expected: str) -> None
 
 
 def read_ids(path: Path) -> Iterator[str]:
-    """The ids in a text file, the first word of each line. Raises SelectionError for a word that is none, or no id."""
+    """The ids in a text file: the first word of each line. Raises SelectionError for another word, or a file without
+    ids.
+    """
     empty = True
     try:
         text = path.read_text("utf-8-sig")  # spreadsheets write a byte order mark

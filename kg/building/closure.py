@@ -15,11 +15,11 @@ import msgspec
 
 from kg.base.model import ENTITY_ID, signed_number
 from kg.base.scope import Scope
-from kg.reading.entity_json import EdgeData, EdgeStatement, MaybeId, id_sort_key
+from kg.reading.entity_json import EdgeData, EdgeStatement, OptionalId, id_sort_key
 
 Fetch = Callable[[Iterable[str]], Iterator[tuple[str, Mapping[str, Any]]]]  # ids -> (id as asked, entity object)
 INSTANCE_OF, SUBCLASS_OF = 31, 279  # P31, P279
-_BITS = 16  # ids a page: 2**16, 8 KiB
+_BITS = 16  # a page has one bit for each of 2**16 ids: 8 KiB
 
 
 def crawl(
@@ -38,26 +38,27 @@ def crawl(
     layer = list(seeds)
     for hop in range(scope.hops + 1):
         following: set[str] = set()
-        for data in _new_entities(fetch(layer), asked, yielded, redirects, with_missing=hop == 0):
+        for data in _entities_not_yielded_before(fetch(layer), asked, yielded, redirects, with_missing=hop == 0):
             yield data
             if "missing" in data:
                 continue
             if scope.properties:
-                used.update(filter(ENTITY_ID.match, _property_ids(data)))
-            if hop < scope.hops:  # who was reached last leads no further
-                targets = set().union(*(_target_ids(data, prop) for prop in scope.along))
+                used.update(filter(ENTITY_ID.match, _ids_of_used_properties(data)))
+            if hop < scope.hops:  # entities of the last hop lead no further
+                targets = set().union(*(_target_ids_not_deprecated(data, prop) for prop in scope.along))
                 if scope.hub_limit is None or len(targets) <= scope.hub_limit:
                     following |= targets
-        layer = sorted(following - asked - yielded, key=id_sort_key)  # equal requests ask alike
+        # sorted, so that equal requests send equal queries
+        layer = sorted(following - asked - yielded, key=id_sort_key)
         asked |= following
         if not layer:
             break
     lacking = sorted(used - asked - yielded, key=id_sort_key)
     if lacking:
-        yield from _new_entities(fetch(lacking), asked, yielded, redirects, with_missing=False)
+        yield from _entities_not_yielded_before(fetch(lacking), asked, yielded, redirects, with_missing=False)
 
 
-def _target_ids(data: Mapping[str, Any], prop: str) -> set[str]:
+def _target_ids_not_deprecated(data: Mapping[str, Any], prop: str) -> set[str]:
     """The entities that are values of a property; unreadable statements are left out here and reported by the build."""
     claims = data.get("claims")
     try:
@@ -65,11 +66,11 @@ def _target_ids(data: Mapping[str, Any], prop: str) -> set[str]:
     except msgspec.ValidationError:
         return set()
     values = (one.mainsnak.datavalue for one in stated if one.rank != "deprecated")
-    ids = (data.value.id for data in values if isinstance(data, EdgeData) and isinstance(data.value, MaybeId))
+    ids = (data.value.id for data in values if isinstance(data, EdgeData) and isinstance(data.value, OptionalId))
     return {target for target in ids if target is not None and ENTITY_ID.match(target)}
 
 
-def _new_entities(
+def _entities_not_yielded_before(
     entities: Iterable[tuple[str, Mapping[str, Any]]],
     asked: set[str],
     yielded: set[str],
@@ -91,7 +92,7 @@ def _new_entities(
             yield data
 
 
-def _property_ids(data: Mapping[str, Any]) -> Iterator[str]:
+def _ids_of_used_properties(data: Mapping[str, Any]) -> Iterator[str]:
     """The properties of an object's statements and qualifiers."""
     claims = data.get("claims")
     for prop, statements in claims.items() if isinstance(claims, dict) else ():
@@ -131,7 +132,7 @@ class IdSet:
         if page is None:
             page = self._pages[number >> _BITS] = bytearray(1 << (_BITS - 3))
         at, bit = (number >> 3) & ((1 << (_BITS - 3)) - 1), 1 << (number & 7)
-        if page[at] & bit:  # counted once: the size is shown in messages
+        if page[at] & bit:  # an id that is present does not change the size
             return False
         page[at] |= bit
         self._size += 1
@@ -152,7 +153,7 @@ class IdSet:
         return self._size
 
 
-def survey_properties(scope: Scope) -> frozenset[int]:
+def properties_to_survey(scope: Scope) -> frozenset[int]:
     """The properties whose edges a survey for the scope collects."""
     needed = {int(prop[1:]) for prop in scope.along} if scope.hops else set()
     if scope.classes or scope.excluded:
@@ -160,7 +161,7 @@ def survey_properties(scope: Scope) -> frozenset[int]:
     return frozenset(needed)
 
 
-def numbers_of(ids: Iterable[str]) -> IdSet:
+def numbers_of_valid_ids(ids: Iterable[str]) -> IdSet:
     """The signed numbers of ids; malformed ids are left out."""
     return IdSet(number for number in map(signed_number, ids) if number is not None)
 
@@ -181,9 +182,9 @@ class EdgeTable:
     def selected_and_excluded(self, scope: Scope, named: Iterable[int]) -> tuple[IdSet, IdSet]:
         """(entities selected by id, name, class and steps; entities excluded by class)."""
         run = self._connection.execute
-        asked = numbers_of(scope.ids | scope.also)
+        asked = numbers_of_valid_ids(scope.ids | scope.also)
         for number in named:
-            asked.add(number)  # what is named is taken even where its class is excluded
+            asked.add(number)  # an entity with a selected name is taken even if its class is excluded
         chosen, excluded = IdSet(asked), IdSet()
         if scope.classes or scope.excluded:
             database, _, table = self._table.rpartition(".")
@@ -192,9 +193,11 @@ class EdgeTable:
                 f" WHERE property = {INSTANCE_OF} OR property = {SUBCLASS_OF}"  # SQLite does not take IN for this
             )
             excluded = IdSet(
-                number for number in self._transitive_instances(numbers_of(scope.excluded)) if number not in asked
+                number
+                for number in self._transitive_instances(numbers_of_valid_ids(scope.excluded))
+                if number not in asked
             )
-            for number in self._transitive_instances(numbers_of(scope.classes)):
+            for number in self._transitive_instances(numbers_of_valid_ids(scope.classes)):
                 if number not in excluded:
                     chosen.add(number)
         if scope.hops:

@@ -22,25 +22,25 @@ from kg.reading.dump import Block, lines_of, parse_objects
 from kg.reading.entity_json import (
     HEAD,
     LONGEST_NAME,
+    CoordinateData,
     EntityData,
     EntityPartReader,
     OtherData,
-    PlaceData,
     QuantityData,
     Reject,
     StringData,
+    TextInLanguageData,
     TimeData,
     TypedStatement,
     Unreadable,
-    WordsData,
     entity_decoder,
     is_language_code,
     language_term_pairs,
     number_of_entity,
     property_number,
     read_coordinate,
+    read_entity_reference,
     read_quantity,
-    read_target,
     read_time,
     sketch_decoder,
 )
@@ -54,7 +54,8 @@ _is_uuid, _from_hex = UUID.match, bytes.fromhex
 _REMEMBERED = 1 << 17  # entity references, some 30 MB a worker
 _LISTS = (schema.TIME, schema.QUANTITY, schema.MONOLINGUAL, schema.OTHER)  # kinds of value that are stored as JSON
 _OTHER_LANGUAGE = Unreadable("bad-term", "a term of another language inside")
-_REFUSED = (msgspec.DecodeError, Unreadable, UnicodeDecodeError, RecursionError)  # these are then read in pieces
+# an entity that raises one of these is then read part by part
+_REFUSED = (msgspec.DecodeError, Unreadable, UnicodeDecodeError, RecursionError)
 
 
 # A key is one integer where both parts are of the sizes that occur, else text: a Counter of integers is fast.
@@ -78,7 +79,7 @@ def split_property_value_key(key: int | str) -> tuple[int, int]:
 
 
 class TypedRowMaker:
-    """Makes rows; remembers the properties and the targets that come again and again."""
+    """Makes rows of decoded entities, and remembers the properties and targets that occur often."""
 
     def __init__(self) -> None:
         self._properties: dict[str, int] = {}
@@ -118,7 +119,7 @@ class TypedRowMaker:
         start = len(prefix)
         length = start + 36
         groups = [(self._property_number(prop), prop, group) for prop, group in claims.items()]
-        groups.sort(key=_first)  # the order of the table, whose rows are then put in at its end
+        groups.sort(key=_first)  # the order of the table, so that rows are appended at its end
         for prop_number, prop, group in groups:
             for ordinal, statement in enumerate(group):
                 snak = statement.mainsnak
@@ -134,10 +135,12 @@ class TypedRowMaker:
                     if type(value) is list:  # the column takes a number, a text or JSON
                         value = orjson.dumps(value).decode()
                 else:
-                    kind, value = _valueless_kind(snak.snaktype), None
-                name = statement.id or _key_without_id(f"{prefix}{prop}", snak.snaktype, kind, value, unnamed)
+                    kind, value = _kind_of_valueless_snak(snak.snaktype), None
+                name = statement.id or _key_of_statement_without_id(
+                    f"{prefix}{prop}", snak.snaktype, kind, value, unnamed
+                )
                 if len(name) == length and name.startswith(prefix) and _is_uuid(name, start):
-                    name = _from_hex(name[start:].replace("-", ""))  # as `short_statement_id`, which takes a while
+                    name = _from_hex(name[start:].replace("-", ""))  # what `short_statement_id` does, but faster
                 elif len(name) <= LONGEST_NAME:
                     name = short_statement_id(name, subject)
                 else:
@@ -177,7 +180,7 @@ class TypedRowMaker:
                 if snak.snaktype == "value":
                     qualifiers.append([number, *self._encode_value(snak.datavalue)])
                 else:
-                    qualifiers.append([number, _valueless_kind(snak.snaktype), None])
+                    qualifiers.append([number, _kind_of_valueless_snak(snak.snaktype), None])
         return orjson.dumps(qualifiers).decode() if qualifiers else None
 
     def _encode_value(self, data: Any) -> tuple[int, Any]:
@@ -186,7 +189,7 @@ class TypedRowMaker:
             given = data.value.id
             target = self._targets.get(given)
             if target is None:
-                target = self._encode_target(given)
+                target = self._encode_and_remember_target(given)
             return target
         if kind is StringData:
             return schema.STRING, data.value
@@ -196,11 +199,11 @@ class TypedRowMaker:
         if kind is QuantityData:
             value = data.value
             return schema.QUANTITY, _encode_quantity(value.amount, value.unit, value.lower, value.upper)
-        if kind is WordsData:
+        if kind is TextInLanguageData:
             if not is_language_code(data.value.language):
                 raise Unreadable("bad-text", f"{data.value.language:.40} is no language code")
             return schema.MONOLINGUAL, [data.value.text, data.value.language]
-        if kind is PlaceData:
+        if kind is CoordinateData:
             try:
                 return encode_value(read_coordinate(orjson.loads(memoryview(data.value))))
             except orjson.JSONDecodeError as error:
@@ -209,18 +212,18 @@ class TypedRowMaker:
             return schema.OTHER, [data.value.type, data.value.json]
         raise Unreadable("no-datavalue", "a value snak needs a datavalue")
 
-    def _encode_target(self, entity_id: str) -> tuple[int, int | str]:
+    def _encode_and_remember_target(self, entity_id: str) -> tuple[int, int | str]:
         number = signed_number_uncached(entity_id)
         if number is not None:
             target: tuple[int, int | str] = (schema.ENTITY, number)
         else:
-            target = encode_value(read_target(entity_id))
+            target = encode_value(read_entity_reference(entity_id))
         if len(self._targets) > _REMEMBERED:
-            self._targets.clear()  # classes and countries are back after a few entities
+            self._targets.clear()  # the frequent ones, classes and countries, are remembered again after a few entities
         self._targets[entity_id] = target
         return target
 
-    def edges(self, claims: Any) -> Iterator[tuple[int, int | None]]:
+    def edges_not_deprecated(self, claims: Any) -> Iterator[tuple[int, int | None]]:
         """(property, target or None) of every statement that is neither deprecated nor "no value".
 
         A partial reading, enough for counts and walks over a whole source; `claims` are those of the sketch decoder.
@@ -248,32 +251,33 @@ class TypedRowMaker:
                         entity_id = "" if type(data.value) is str else data.value.id or ""
                         target = self._targets.get(entity_id)
                         if target is None:
-                            target = self._encode_target(entity_id)
+                            target = self._encode_and_remember_target(entity_id)
                         yield prop, target[1] if target[0] == schema.ENTITY else None  # type: ignore[misc]
                     else:
                         yield prop, None
 
 
-def _valueless_kind(snaktype: str) -> int:
+def _kind_of_valueless_snak(snaktype: str) -> int:
     kind = _UNKNOWN.get(snaktype)
     if kind is None:
         raise Unreadable("unknown-snaktype", f"snaktype {snaktype:.40} is none of value, {', '.join(_UNKNOWN)}")
     return kind
 
 
-def _key_without_id(prefix: str, snaktype: str, kind: int, value: Any, unnamed: Counter[str]) -> str:
+def _key_of_statement_without_id(prefix: str, snaktype: str, kind: int, value: Any, unnamed: Counter[str]) -> str:
     """The key that identifies a statement without an id: its value, so that it does not change with its neighbours.
 
     Statements of equal values are numbered.
     """
     identity = None if snaktype != "value" else [kind, orjson.loads(value) if kind in _LISTS else value]
-    digest = md5(orjson.dumps([snaktype, identity]), usedforsecurity=False).hexdigest()[:16]  # 64 bits, for one entity
+    # 64 bits are enough within one entity
+    digest = md5(orjson.dumps([snaktype, identity]), usedforsecurity=False).hexdigest()[:16]
     name = f"{prefix}-{digest}"
     unnamed[name] += 1
     return name if unnamed[name] == 1 else f"{name}-{unnamed[name]}"
 
 
-@lru_cache(maxsize=1 << 15)  # days come again, in statements and in their qualifiers
+@lru_cache(maxsize=1 << 15)  # the same days occur in many statements and qualifiers
 def _encode_time(time: str, precision: int, model: str) -> list[Any]:
     """The stored form of a time with the given parts."""
     stored: list[Any] = encode_value(read_time(time, precision, model))[1]
@@ -330,20 +334,20 @@ class BlockRows(msgspec.Struct, array_like=True, gc=False):
 
 
 class Extractor:
-    """Reads blocks by one recipe."""
+    """Extracts from blocks what one plan asks for."""
 
-    def __init__(self, recipe: ExtractionPlan) -> None:
-        self._recipe = recipe
-        self._named = bool(recipe.keys)
-        self._whole = entity_decoder(recipe.languages)
-        self._sketch = sketch_decoder(recipe.languages, named=self._named)
+    def __init__(self, plan: ExtractionPlan) -> None:
+        self._plan = plan
+        self._named = bool(plan.keys)
+        self._whole = entity_decoder(plan.languages)
+        self._sketch = sketch_decoder(plan.languages, named=self._named)
         self._rows = TypedRowMaker()
-        self._part_reader = EntityPartReader(recipe.languages, self._rows.check_statement)
+        self._part_reader = EntityPartReader(plan.languages, self._rows.check_statement)
         self._encode = msgspec.msgpack.Encoder().encode
 
     def extract(self, block: Block, limit: int | None = None) -> BlockRows:
         """The rows of selected entities and the counts of the others, or the edges and names that a survey collects."""
-        batch = BlockRows()  # each has lists of its own
+        batch = BlockRows()  # msgspec copies the empty default lists
         digests = 0
         for line, text in lines_of(block):
             if batch.entities == limit:
@@ -361,23 +365,29 @@ class Extractor:
 
     def _add_entity_return_digest(self, text: bytes, batch: BlockRows) -> int:
         """Add an entity, and return its digest (0 if it is not selected). Raises one of _REFUSED, adding nothing."""
-        recipe = self._recipe
-        if not recipe.everything or recipe.excluded:
-            head = None if self._named or recipe.along else HEAD.match(text)
+        plan = self._plan
+        if not plan.everything or plan.excluded:
+            head = None if self._named or plan.along else HEAD.match(text)
             number = None if head is None else signed_number(head[1].decode())
-            if number is None or not self._is_selected(number):
+            if number is None or not self._is_selected_by_number(number):
                 sketch = self._sketch(text)
                 number = _entity_number(sketch)
-                picked = self._is_selected(number)
-                named = self._named and not picked and any(normalise(name) in recipe.keys for name in _names_of(sketch))
-                if recipe.along or not (picked or named):
-                    return self._add_edges_or_counts(batch, number, list(self._rows.edges(sketch.claims)), named)
+                picked = self._is_selected_by_number(number)
+                named = (
+                    self._named
+                    and not picked
+                    and any(normalise(name) in plan.keys for name in _labels_and_aliases_of(sketch))
+                )
+                if plan.along or not (picked or named):
+                    return self._add_edges_or_counts(
+                        batch, number, list(self._rows.edges_not_deprecated(sketch.claims)), named
+                    )
         entity = self._whole(text)
         number = _entity_number(entity)
         record = self._rows.record(entity, number)
         if entity.redirects is not UNSET and (merged := signed_number(entity.redirects.source)) not in (None, number):
             batch.redirects.append((merged, number))
-        encoded = self._encode(record)  # once: for the digest, and for the way back from the worker
+        encoded = self._encode(record)  # encoded once for both uses: the digest, and the transfer from the worker
         batch.numbers.append(number)
         batch.kept.append(True)
         batch.records.append(msgspec.Raw(encoded))
@@ -395,25 +405,25 @@ class Extractor:
             batch.rejects += [replace(reject, line=line) for reject in rejects]
         return digest
 
-    def _is_selected(self, number: int) -> bool:
-        recipe = self._recipe
-        if number in recipe.excluded:  # entities selected by id or name are never excluded
+    def _is_selected_by_number(self, number: int) -> bool:
+        plan = self._plan
+        if number in plan.excluded:  # entities selected by id or name are never excluded
             return False
-        return recipe.everything or number in recipe.chosen or (recipe.properties and number < 0)
+        return plan.everything or number in plan.chosen or (plan.properties and number < 0)
 
     def _add_edges_or_counts(
         self, batch: BlockRows, number: int, pairs: list[tuple[int, int | None]], named: bool
     ) -> int:
-        if along := self._recipe.along:
+        if along := self._plan.along:
             batch.edges += [(prop, number, value) for prop, value in pairs if value is not None and prop in along]
             batch.named += [number] * named
             return 0
         keys = set()  # an entity counts once for a value that it states twice
-        counted = self._recipe.counted
+        counted = self._plan.counted
         for prop, value in pairs:
             keys.add(property_value_key(prop))
             # Only values in the snapshot are counted, or, with a selection by name, all.
-            if value is not None and (self._named or prop in counted or self._is_selected(value)):
+            if value is not None and (self._named or prop in counted or self._is_selected_by_number(value)):
                 keys.add(property_value_key(prop, value))
         batch.numbers.append(number)
         batch.kept.append(False)
@@ -425,7 +435,7 @@ def _entity_number(entity: Any) -> int:
     return number_of_entity(entity.id, entity.type, missing=entity.missing is not UNSET)
 
 
-def _names_of(sketch: Any) -> Iterator[str]:
+def _labels_and_aliases_of(sketch: Any) -> Iterator[str]:
     for _, term in language_term_pairs(sketch.labels):
         yield term.value
     for _, terms in language_term_pairs(sketch.aliases):

@@ -23,7 +23,7 @@ from msgspec import structs
 
 from kg.base.files import WorkFolder
 from kg.base.model import id_of, normalise_uncached
-from kg.building.closure import IdSet, numbers_of
+from kg.building.closure import IdSet, numbers_of_valid_ids
 from kg.building.extraction import BlockRows, split_property_value_key
 from kg.errors import SnapshotError
 from kg.reading.entity_json import Reject
@@ -50,14 +50,14 @@ class BuildFolder(WorkFolder):
 
     def __init__(self, out: Path, request: Mapping[str, Any], *, restart: bool = False) -> None:
         super().__init__(out, error=SnapshotError)
-        self.connection = sqlite3.connect(":memory:")  # until `_open`: `close` has one to close
+        self.connection = sqlite3.connect(":memory:")  # until `_continue_or_begin`: `close` has one to close
         try:
             if restart:
                 self.clear()
             self.state: dict[str, Any] = {}
-            self._open(orjson.loads(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)))
+            self._continue_or_begin(orjson.loads(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)))
         except BaseException:
-            self.close() if self.kept else self.remove()  # what another run left is not ours to lose
+            self.close() if self.kept else self.remove()  # work that an earlier run left is kept
             raise
         self._last = time.monotonic()
 
@@ -66,10 +66,11 @@ class BuildFolder(WorkFolder):
         """The path of the snapshot that is being built."""
         return self.path / _SNAPSHOT
 
-    def _open(self, request: Any) -> None:
-        if not self.snapshot_path.exists():  # killed after the snapshot was moved, before the folder was removed
+    def _continue_or_begin(self, request: Any) -> None:
+        # an earlier build was killed after the snapshot was moved and before the folder was removed
+        if not self.snapshot_path.exists():
             self.clear()
-        self._connect()
+        self._connect_and_read_state()
         if self.state:
             self.check_same_request(self.state["request"], request)
             self.connection.execute("BEGIN")
@@ -77,13 +78,13 @@ class BuildFolder(WorkFolder):
         # There is no checkpoint yet, or the tables are incomplete.
         self.connection.close()
         self.clear()
-        self._connect()
+        self._connect_and_read_state()
         for table in _TABLES:
             self.connection.execute(table)
         filling.create_tables(self.connection, journal="DELETE")
         self.state = {"request": request}
 
-    def _connect(self) -> None:
+    def _connect_and_read_state(self) -> None:
         connection = self.connection = sqlite3.connect(self.snapshot_path, isolation_level=None)
         connection.execute("ATTACH ? AS notes", (str(self.path / _NOTES),))
         for database in ("main", "notes"):
@@ -99,7 +100,7 @@ class BuildFolder(WorkFolder):
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
             return self.connection.execute("SELECT 1 FROM notes.state LIMIT 1").fetchone() is not None
-        except sqlite3.Error:  # closed, because only the final renaming was left; or unusable
+        except sqlite3.Error:  # the connection is closed (only the final renaming was left) or the database is unusable
             return len(self.state) > 1
 
     @property
@@ -128,7 +129,7 @@ class BuildFolder(WorkFolder):
             ((key, orjson.dumps(value).decode()) for key, value in self.state.items()),
         )
 
-    def id_set(self, name: str) -> IdSet:
+    def stored_id_set(self, name: str) -> IdSet:
         """A set of ids as stored by the last checkpoint."""
         return IdSet.from_pages(self.connection.execute("SELECT page, bits FROM notes.ids WHERE name = ?", (name,)))
 
@@ -155,7 +156,7 @@ class Rejects:
         self._source = source
 
     def add(self, source: str, reject: Reject, *, copied: bool = True) -> None:
-        """One reject. A copy has no lines."""
+        """Store one reject; without its line number where the build reads a copy (`copied`)."""
         if copied and self._source is not None:
             source, reject = self._source, structs.replace(reject, line=None)
         text = orjson.dumps({"source": source, **reject.to_json()}).decode()
@@ -206,14 +207,14 @@ class PairCounts:
         )
         self._counts.clear()
 
-    def value_counts(self) -> Iterator[tuple[int, int, int]]:
+    def entity_counts_by_value(self) -> Iterator[tuple[int, int, int]]:
         """(property, value, entities), ascending."""
         self.spill()
         yield from self._connection.execute(
             "SELECT property, value, n FROM notes.tally WHERE value <> 0 ORDER BY property, value"
         )
 
-    def property_counts(self) -> list[tuple[int, int]]:
+    def entity_counts_by_property(self) -> list[tuple[int, int]]:
         """(property, entities), ascending."""
         self.spill()
         rows = self._connection.execute("SELECT property, n FROM notes.tally WHERE value = 0 ORDER BY property")
@@ -221,9 +222,10 @@ class PairCounts:
 
 
 class Ingester:
-    """Puts answers into the work, in order. An entity that is selected again replaces the earlier one.
+    """Stores the extracted rows of blocks, in order. An entity that is selected again replaces the earlier one.
 
-    Of one that is not, the first occurrence counts; who is selected by name only when it occurs again counts twice.
+    Of one that is not selected, the first occurrence counts; one that has a selected name only when it is repeated
+    counts twice.
     """
 
     def __init__(self, work: BuildFolder, rejects: Rejects) -> None:
@@ -231,7 +233,7 @@ class Ingester:
         self._connection = work.connection
         self._encode = msgspec.msgpack.Encoder().encode
         state = work.state.get("collected", {})
-        self.seen = work.id_set("seen")
+        self.seen = work.stored_id_set("seen")
         self.duplicates: int = state.get("duplicates", 0)
         self._digest = int(state.get("digest", "0"), 16)
         self.rejects = rejects
@@ -240,7 +242,7 @@ class Ingester:
     def warnings_of_missing_ids(self, ids: Iterable[str]) -> list[str]:
         """[a warning] where selected ids are neither among the entities read nor merged into another, else []."""
         merged = {number for (number,) in self._connection.execute("SELECT source FROM redirect")}
-        named = numbers_of(ids)
+        named = numbers_of_valid_ids(ids)
         missing = [id_of(number) for number in sorted(named) if number not in self.seen and number not in merged]
         if not missing:
             return []
@@ -273,7 +275,7 @@ class Ingester:
         selected = iter(batch.records)
         others = iter(batch.tallies)
         for number, kept, is_new in zip(batch.numbers, batch.kept, new, strict=True):
-            self.duplicates += not is_new  # also of those that are not selected
+            self.duplicates += not is_new  # repeated unselected entities are counted too
             if not kept:
                 keys = next(others)
                 self.tally.add(keys if is_new else ())
@@ -310,11 +312,11 @@ class Ingester:
             f" WHERE qualifiers IS NOT NULL AND {counted})",
             (orjson.dumps(wanted).decode(),),
         ).fetchall()
-        self._count_statements_of([number for (number,) in unused])
+        self._count_values_as_of_unselected([number for (number,) in unused])
         self.remove_entities(number for (number,) in unused)
 
-    def _count_statements_of(self, numbers: Sequence[int]) -> None:
-        """Add the properties and values of these entities of the snapshot to the counts of unselected entities."""
+    def _count_values_as_of_unselected(self, numbers: Sequence[int]) -> None:
+        """Count the properties and values of these entities, still in the snapshot, as those of unselected entities."""
         self.tally.spill()
         for value, where in (("value", f"type = {schema.ENTITY}"), ("0", f"type <> {schema.NOVALUE}")):
             self._connection.execute(

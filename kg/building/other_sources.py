@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import orjson
 
 from kg.base.files import WorkFolder, atomic_path
-from kg.base.model import Entity, required_signed_number, with_fallbacks
+from kg.base.model import Entity, required_signed_number, with_fallback_languages
 from kg.base.scope import Scope
 from kg.building.closure import Fetch, crawl
 from kg.building.snapshot import (
@@ -51,7 +51,7 @@ def build_from_rdf(paths: Sequence[Path | str], out: Path | str, **settings: Unp
     check_request(paths, out, settings)
     reading = RDFReading(
         paths=[str(path) for path in paths],
-        languages=with_fallbacks(settings.get("languages")),
+        languages=with_fallback_languages(settings.get("languages")),
         keep_partial=settings.get("keep_partial", False),
     )
 
@@ -64,7 +64,7 @@ def build_from_rdf(paths: Sequence[Path | str], out: Path | str, **settings: Unp
             redirects=reading.redirects,
         )
 
-    return _build_gathered(out, reading.entities, origin_after_reading, "gathering", settings)
+    return _build_from_copy(out, reading.entities, origin_after_reading, "gathering", settings)
 
 
 def build_from_parquet(
@@ -83,12 +83,12 @@ def build_from_parquet(
 
     out = Path(out)
     check_output(out, {"force": force})
-    source = ParquetTables(folder)  # before the output is touched: it may be no such folder
+    source = ParquetTables(folder)  # opened before the output is touched: the folder may have no tables
 
     def entities() -> Iterator[Entity]:
         for count, entity in enumerate(source.entities(), 1):
             yield entity
-            _report_progress(progress, "reading", count)
+            _report_progress_at_steps(progress, "reading", count)
 
     with atomic_path(out) as temporary:
         store = SQLiteStore.create(
@@ -135,12 +135,14 @@ def build_from_api(
 
     out = Path(out)
     check_output(out, settings)
-    scope = _scope_for(settings, "the API")
+    scope = _checked_scope(settings, "the API")
     if scope.classes:
         raise SelectionError("the API cannot select by classes; name ids or names, or take a dump or --from sparql")
     languages = settings.get("languages")
     with closing(AnswerCache(cache or out.with_name(out.name + CACHE_SUFFIX))) as answer_cache:
-        api = WikiDataAPI(answer_cache, url=url or WIKIDATA, languages=with_fallbacks(languages), patience=patience)
+        api = WikiDataAPI(
+            answer_cache, url=url or WIKIDATA, languages=with_fallback_languages(languages), patience=patience
+        )
         searched = sorted({*(languages or ())} - {"mul"}) or ["en"]  # the search takes no `mul`
         named = api.ids_by_name(scope.names, searched) if scope.names else ()
 
@@ -148,7 +150,9 @@ def build_from_api(
             return {
                 "source_kind": "api",
                 "time_aware": True,
-                "fetched": [None if at is None else _iso_time(at) for at in (answer_cache.first, answer_cache.last)],
+                "fetched": [
+                    None if at is None else _iso_time_utc(at) for at in (answer_cache.first, answer_cache.last)
+                ],
                 **({"more_namesakes": sorted(set(api.unfinished))} if api.unfinished else {}),
             }
 
@@ -169,11 +173,11 @@ def build_from_sparql(
 
     out = Path(out)
     check_output(out, settings)
-    scope = _scope_for(settings, "an endpoint")
-    languages = with_fallbacks(settings.get("languages"))
+    scope = _checked_scope(settings, "an endpoint")
+    languages = with_fallback_languages(settings.get("languages"))
     asked = Endpoint(endpoint, patience=patience)
     source = SPARQLEntities(asked, languages=languages)
-    began = datetime.now(UTC).timestamp()  # an endpoint does not say of when its data are
+    began = datetime.now(UTC).timestamp()  # an endpoint does not report the date of its data
     found = {*source.ids_by_name(scope.names, languages or ("en", "mul"))} if scope.names else set[str]()
     if scope.classes:
         found |= {*source.transitive_instances(scope.classes)}
@@ -182,7 +186,7 @@ def build_from_sparql(
         return {
             "source_kind": "sparql",
             "time_aware": not source.truthy,
-            "fetched": [_iso_time(began), _iso_time(datetime.now(UTC).timestamp())],
+            "fetched": [_iso_time_utc(began), _iso_time_utc(datetime.now(UTC).timestamp())],
             **({"names_not_found": source.not_found} if source.not_found else {}),
         }
 
@@ -202,7 +206,7 @@ def _build_online(
     `manifest_facts` is called at the end.
     """
     scope = settings.get("scope") or Scope()
-    seeds = sorted((scope.ids | scope.also).union(found))  # equal requests ask alike
+    seeds = sorted((scope.ids | scope.also).union(found))  # sorted, so that equal requests send equal queries
     if not seeds:
         raise SelectionError(f"{url} has nothing of what is selected; widen the selection")
     redirects: dict[str, str] = {}
@@ -229,10 +233,10 @@ def _build_online(
             warnings=[warning] if lacking else (),
         )
 
-    return _build_gathered(out, entities, origin, "fetching", {**settings, "scope": None, "limit": None})
+    return _build_from_copy(out, entities, origin, "fetching", {**settings, "scope": None, "limit": None})
 
 
-def _build_gathered(
+def _build_from_copy(
     out: Path,
     entities: Callable[[Path], Iterator[Mapping[str, Any]]],
     origin: Callable[[], Origin],
@@ -254,12 +258,12 @@ def _build_gathered(
         with copy.open("wb") as raw, zstandard.ZstdCompressor(level=1).stream_writer(raw) as packed:
             for count, data in enumerate(entities(work.path), 1):
                 packed.write(orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE))
-                _report_progress(settings.get("progress"), phase, count)
+                _report_progress_at_steps(settings.get("progress"), phase, count)
         copied: BuildSettings = {**settings, "keep_partial": False}  # the copy is whole
         return build([copy], out, origin=origin(), **copied)
 
 
-def _scope_for(settings: BuildSettings, service: str) -> Scope:
+def _checked_scope(settings: BuildSettings, service: str) -> Scope:
     """The scope of a build from an online service. Raises SelectionError for one that no service supports."""
     scope = settings.get("scope") or Scope()
     if scope.everything:
@@ -269,10 +273,10 @@ def _scope_for(settings: BuildSettings, service: str) -> Scope:
     return scope
 
 
-def _iso_time(at: float) -> str:
+def _iso_time_utc(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
-def _report_progress(progress: Callable[[Progress], None] | None, phase: str, entities: int) -> None:
+def _report_progress_at_steps(progress: Callable[[Progress], None] | None, phase: str, entities: int) -> None:
     if progress is not None and entities % _STEP == 0:
         progress(Progress(phase=phase, bytes_read=0, bytes_total=None, entities=entities))

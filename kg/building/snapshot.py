@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from kg.base.files import atomic_path, move_into_place, work_folder_path, write_failure_reason
-from kg.base.model import with_fallbacks
+from kg.base.model import with_fallback_languages
 from kg.base.scope import Scope
-from kg.building.closure import EdgeTable, numbers_of, survey_properties
+from kg.building.closure import EdgeTable, numbers_of_valid_ids, properties_to_survey
 from kg.building.extraction import BlockRows, ExtractionPlan
 from kg.building.ingestion import BuildFolder, Ingester, Rejects
 from kg.building.source_pass import Progress, SourcePass
@@ -106,7 +106,7 @@ def build(
     scope = settings.get("scope") or Scope()
     limit = settings.get("limit")
     check_request(sources, out, settings)
-    languages = with_fallbacks(settings.get("languages"))
+    languages = with_fallback_languages(settings.get("languages"))
     frequent_of = sorted(settings.get("frequent_of", ()))
     request = {
         "scope": scope.to_json(),
@@ -116,27 +116,29 @@ def build(
         "layout": filling.layout_fingerprint(),  # a build that an older version began is not continued
         **({"frequent_of": frequent_of} if frequent_of else {}),
     }
-    goes_on = origin is None and all(Path(source).is_file() for source in sources)  # pipes give what they had but once
+    # a pipe cannot be read a second time
+    goes_on = origin is None and all(Path(source).is_file() for source in sources)
     frequent: Mapping[str, tuple[str, ...]] = {}
     with raising_snapshot_error(out), ExitStack() as stack:
         out.parent.mkdir(parents=True, exist_ok=True)
         work = BuildFolder(out, request, restart=settings.get("restart", False) or not goes_on)
         stack.push(lambda kind, error, _: _keep_or_remove_work(work, error, keep=goes_on))
-        # Who reads of a reject never sees the copy.
+        # Rejects name the original sources, as users never see the copy.
         rejects = Rejects(work.connection, ", ".join(str(one["name"]) for one in origin.sources) if origin else None)
-        if not work.state.get("sealed"):  # else only its place is missing
-            readable = _copy_pipes(sources, scope, work)
+        if not work.state.get("sealed"):  # if sealed, the file only has to be moved into place
+            readable = _copy_pipes_to_read_twice(sources, scope, work)
             frequent = _BuildJob(work, readable, scope, languages, rejects, settings).fill_and_find_frequent_values(
                 origin
             )
         sealed = filling.read_manifest(work.connection)
         rejects_path = out.with_name(out.name + REJECTS_SUFFIX)
         if sealed["rejects"]:
-            with atomic_path(rejects_path) as temporary, temporary.open("wb") as stream:  # before the snapshot is there
+            # written before the snapshot appears
+            with atomic_path(rejects_path) as temporary, temporary.open("wb") as stream:
                 stream.writelines(rejects.records())
         else:
             rejects_path.unlink(missing_ok=True)  # rejects of an earlier build with the same output
-        work.connection.close()  # the file is whole when SQLite has let go of it
+        work.connection.close()  # SQLite completes the file when it closes it
         move_into_place(work.snapshot_path, out)
     return Report(
         path=out,
@@ -249,8 +251,8 @@ class _BuildJob:
                 "rejects": counts,
                 **(origin.facts if origin else {}),
             },
-            ingester.tally.value_counts(),
-            ingester.tally.property_counts(),
+            ingester.tally.entity_counts_by_value(),
+            ingester.tally.entity_counts_by_property(),
             digest=ingester.digest,
         )
         return frequent
@@ -260,10 +262,12 @@ class _BuildJob:
         work, scope = self.work, self.scope
         if work.state.get("phase", "surveying") != "surveying":
             return
-        plan = ExtractionPlan(languages=self.languages, keys=scope.normalised_names(), along=survey_properties(scope))
-        named = work.id_set("named")
+        plan = ExtractionPlan(
+            languages=self.languages, keys=scope.normalised_names(), along=properties_to_survey(scope)
+        )
+        named = work.stored_id_set("named")
         edges = EdgeTable(work.connection, "notes.edge")
-        reading = self._source_pass(plan)
+        reading = self._make_source_pass(plan)
 
         def add_block(_source: str, found: BlockRows) -> None:
             edges.add(found.edges)
@@ -286,8 +290,10 @@ class _BuildJob:
         plan = ExtractionPlan(
             languages=self.languages,
             everything=scope.everything,
-            chosen=work.id_set("chosen") if graph else numbers_of(scope.ids | scope.also),  # found by the survey
-            excluded=work.id_set("excluded"),
+            chosen=work.stored_id_set("chosen")
+            if graph
+            else numbers_of_valid_ids(scope.ids | scope.also),  # the survey found these
+            excluded=work.stored_id_set("excluded"),
             keys=frozenset() if graph else scope.normalised_names(),
             properties=scope.properties and not scope.everything,
             counted=frozenset(int(prop[1:]) for prop in self.settings.get("frequent_of", ())),
@@ -296,7 +302,7 @@ class _BuildJob:
         if "collected" not in work.state:
             for source, reject in rejected:
                 self.rejects.add(source, reject, copied=False)
-        reading = self._source_pass(plan)
+        reading = self._make_source_pass(plan)
         reading.run("reading", ingester.add_block, lambda: ingester.checkpoint(reading.resume_state()))
         for name, damage in reading.damage:
             self.rejects.add(name, Reject(reason=TRUNCATED, detail=damage))
@@ -304,7 +310,7 @@ class _BuildJob:
             ingester.drop_unused_properties(plan.chosen, plan.keys)
         return ingester, reading
 
-    def _source_pass(self, plan: ExtractionPlan) -> SourcePass:
+    def _make_source_pass(self, plan: ExtractionPlan) -> SourcePass:
         settings = self.settings
         return SourcePass(
             self.sources,
@@ -340,7 +346,9 @@ def raising_snapshot_error(out: Path) -> Iterator[None]:
         ) from error
 
 
-def _copy_pipes(sources: Sequence[Path | str], scope: Scope, work: BuildFolder) -> list[tuple[Path | str, str]]:
+def _copy_pipes_to_read_twice(
+    sources: Sequence[Path | str], scope: Scope, work: BuildFolder
+) -> list[tuple[Path | str, str]]:
     """(path to read, name) of each source; a pipe that must be read twice is copied into the work folder."""
     readable: list[tuple[Path | str, str]] = []
     for number, source in enumerate(sources):

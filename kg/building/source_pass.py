@@ -65,10 +65,10 @@ def _start_worker(plan: ExtractionPlan) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is for the caller alone
     os.dup2(2, 1)  # whatever prints must not print into the output of the build
     gc.disable()  # saves time; blocks have no reference cycles, so reference counts free them
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_when_parent_ends, daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _exit_when_parent_ends() -> None:
     parent = parent_process()
     assert parent is not None  # a worker has one
     parent.join()
@@ -135,7 +135,7 @@ class SourcePass:
         """
         try:
             while self._at < len(self._readers) and self._limit != self.entities:
-                self._read_source(self._readers[self._at], phase, take_block, make_checkpoint)
+                self._take_blocks_of_source(self._readers[self._at], phase, take_block, make_checkpoint)
         except BrokenProcessPool as error:
             raise WorkerError(
                 "a worker process was ended from outside; if memory ran out, use fewer --workers."
@@ -145,17 +145,19 @@ class SourcePass:
             if self._executor is not None:
                 self._executor.shutdown(cancel_futures=True)
 
-    def _read_source(
+    def _take_blocks_of_source(
         self,
         reader: DumpReader,
         phase: str,
         take_block: Callable[[str, BlockRows], None],
         make_checkpoint: Callable[[], None],
     ) -> None:
-        for block, future in self._submit_blocks(reader):
-            found = self._read_here(block) if future is None else _decode(future.result())
+        for block, future in self._submit_blocks_ahead(reader):
+            found = self._read_in_this_process(block) if future is None else _decode(future.result())
             if self._limit is not None and found.entities > self._limit - self.entities:
-                found = self._read_here(block, self._limit - self.entities)  # workers do not know how many are left
+                found = self._read_in_this_process(
+                    block, self._limit - self.entities
+                )  # read again up to the limit, which workers do not know
             take_block(reader.name, found)
             self.entities += found.entities
             self._end = block.end
@@ -168,13 +170,13 @@ class SourcePass:
             self.damage.append((reader.name, reader.damage))
         elif reader.brackets > 0:
             self.unclosed.append(reader.name)
-        elif reader.brackets < 0:  # a dump in pieces
+        elif reader.brackets < 0:  # this file closes the array that an earlier file of the same dump opened
             self.unclosed = self.unclosed[:-1]
         self._finished.append(reader.describe())
         self._at += 1
         self._end = 0
 
-    def _submit_blocks(self, reader: DumpReader) -> Iterator[tuple[Block, Future[bytes] | None]]:
+    def _submit_blocks_ahead(self, reader: DumpReader) -> Iterator[tuple[Block, Future[bytes] | None]]:
         """(block, future of the worker that reads it) in order; some are submitted ahead. None: to be read here."""
         ahead = _AHEAD * self._workers if self._workers > 1 else 1
         waiting: deque[tuple[Block, Future[bytes] | None]] = deque()
@@ -190,7 +192,7 @@ class SourcePass:
                     yield waiting.popleft()
             yield from waiting
 
-    def _read_here(self, block: Block, limit: int | None = None) -> BlockRows:
+    def _read_in_this_process(self, block: Block, limit: int | None = None) -> BlockRows:
         return _decode(_encode(self._extractor.extract(block, limit)))
 
     def _report_progress(self, phase: str) -> None:

@@ -24,7 +24,7 @@ from kg.errors import DamagedMirrorError, DamagedSnapshotError
 from kg.store import filling, schema
 from kg.store.entity_rows import full_statement_id
 from kg.store.neo4j import Address, Neo4jClient, Neo4jStore
-from kg.store.neo4j_push import WRITE_SECONDS, wrong_counts
+from kg.store.neo4j_push import WRITE_SECONDS, count_difference_lines
 from kg.store.protocol import Store
 from kg.store.sqlite import SQLiteStore, read_only_connection
 
@@ -53,7 +53,8 @@ def verify(path: Path | str, *, progress: Callable[[str], None] | None = None) -
             checks: dict[str, Callable[[], Iterator[str]]] = {
                 "pages": lambda: (
                     f"SQLite: {message}"
-                    for (message,) in connection.execute("PRAGMA integrity_check(20)")  # a torn file has thousands
+                    # at most 20 faults, as a torn file has thousands
+                    for (message,) in connection.execute("PRAGMA integrity_check(20)")
                     if message != "ok"
                 ),
                 "counts": lambda: _difference_lines(store.manifest()["counts"], filling.content_counts(connection)),
@@ -112,7 +113,7 @@ def verify_mirror(
             "manifest": lambda: _difference_lines(
                 file.manifest(), {key: mirror.manifest().get(key) for key in _OF_CONTENT}
             ),
-            "counts": lambda: iter(wrong_counts(client, connection)),
+            "counts": lambda: iter(count_difference_lines(client, connection)),
             "entities": lambda: _entity_difference_lines(file, mirror, connection, sample),
         }
         return _run_checks(checks, progress)
@@ -227,7 +228,7 @@ def diff(
     aspects: Counter[str] = Counter()
     merged = 0
     with closing(sqlite3.connect("", uri=True)) as connection:  # differences are kept in a temporary file
-        connection.create_function("unordered", 1, _sorted_qualifiers, deterministic=True)
+        connection.create_function("unordered", 1, _qualifiers_as_sorted_text, deterministic=True)
         for side, path in (("old", old), ("new", new)):
             with SQLiteStore.open(path) as store:
                 ids.append(str(store.manifest()["snapshot_id"]))
@@ -237,7 +238,7 @@ def diff(
         try:
             for change in _changes(connection):
                 counts[change["what"]][change["kind"]] += 1
-                merged += "merged_into" in change  # one of the removed
+                merged += "merged_into" in change  # a merged entity is one of the removed
                 aspects.update(change.get("aspects", ()))
                 if "property" in change:
                     properties[change["property"]][change["kind"]] += 1
@@ -272,7 +273,7 @@ def _changes(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
                 entity,
                 _statement_as_json(*old),
                 _statement_as_json(*new),
-                statement | _changed_aspects(old, new),
+                statement | _aspects_if_changed(old, new),
             )
         worded = "SELECT * FROM terms WHERE entity = ? ORDER BY language, kind, old IS NULL, ordinal"
         for _, language, what, _, before, after in connection.execute(worded, (number,)):
@@ -288,18 +289,18 @@ def _change_record(what: str, entity: str, old: Any, new: Any, about: Mapping[st
     return {"what": what, "kind": kind, "entity": entity, **about, **sides}
 
 
-def _changed_aspects(old: list[Any], new: list[Any]) -> dict[str, list[str]]:
+def _aspects_if_changed(old: list[Any], new: list[Any]) -> dict[str, list[str]]:
     if old[0] is None or new[0] is None:
         return {}
     differs = {
         "rank": old[0] != new[0],
         "value": old[1:3] != new[1:3],
-        "qualifiers": _sorted_qualifiers(old[3]) != _sorted_qualifiers(new[3]),
+        "qualifiers": _qualifiers_as_sorted_text(old[3]) != _qualifiers_as_sorted_text(new[3]),
     }
     return {"aspects": [name for name, is_so in differs.items() if is_so]}
 
 
-def _sorted_qualifiers(qualifiers: str | None) -> str:
+def _qualifiers_as_sorted_text(qualifiers: str | None) -> str:
     return repr(sorted(map(orjson.dumps, orjson.loads(qualifiers or "[]"))))  # RDF and other tools lose their order
 
 

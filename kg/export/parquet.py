@@ -28,7 +28,7 @@ import orjson
 from msgspec.structs import replace
 
 from kg.base.files import MANIFEST, atomic_path, new_output_folder
-from kg.base.model import id_of, with_fallbacks
+from kg.base.model import id_of, with_fallback_languages
 from kg.base.packages import install_hint
 from kg.building.extraction import ExtractionPlan, Extractor
 from kg.errors import EngineError, SourceError
@@ -143,7 +143,7 @@ def spark_session(master: str | None = None, *, name: str = "granola") -> Iterat
     A session that is active already is used and left running. Raises EngineError without pyspark or Java.
     """
     try:
-        import pandas  # noqa: F401  # pyspark asks for it late
+        import pandas  # noqa: F401  # checked here, because pyspark reports its absence only later
         import pyspark
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
@@ -195,10 +195,10 @@ def raising_engine_error(what: str) -> Iterator[None]:
 
 
 REJECTS_SUFFIX = ".rejects.jsonl"
-_ITEM, _PROPERTY, _REJECT = 0, 1, 2  # sides, in the order of the tables
+_ITEM, _PROPERTY, _REJECT = 0, 1, 2  # values of the column `side`; items come before properties, as in the tables
 _LONG = 100_000  # entities a partition
 _MOST = 4_096  # partitions
-_HANDED_OVER = 20_000  # that an executor hands over together
+_HANDED_OVER = 20_000  # rows that an executor hands over together
 _DECODED = "side tinyint, number long, source int, block long, place long, payload binary"
 _SPARK_TYPES = {"string": "string", "int8": "tinyint", "int32": "int", "int64": "long"}
 
@@ -228,7 +228,7 @@ def convert_dump_to_parquet(
     for path in paths:
         if not path.is_file():
             raise FileNotFoundError(2, "no such file", str(path))
-    term_languages = with_fallbacks(languages)
+    term_languages = with_fallback_languages(languages)
     with (
         spark_session(master) as spark,
         new_output_folder(Path(out), source=paths[0], force=force) as folder,
@@ -239,7 +239,7 @@ def convert_dump_to_parquet(
         if not total:
             raise SourceError(f"{', '.join(map(str, paths))}: no item or property in it")
         files = partitions or max(spark.sparkContext.defaultParallelism, min(_MOST, -(-total // _LONG)))
-        rows = _write_entities(decoded, folder, files) | _write_counts(spark, folder)
+        rows = _write_tables_of_entities_and_redirects(decoded, folder, files) | _write_count_tables(spark, folder)
         rejects, rejects_path = _write_rejects(decoded, Path(f"{out}{REJECTS_SUFFIX}"))
         duplicates = total - rows["entities"]
         write_manifest(
@@ -302,7 +302,7 @@ def _decode_batches(names: Sequence[str], languages: frozenset[str] | None, batc
 
 def _decode_line(extractor: Extractor, line: bytes, source: str, block: int) -> Iterator[tuple[int, int, bytes]]:
     if block == 0:
-        line = line.removeprefix(BOM_UTF8)  # Spark takes it for text
+        line = line.removeprefix(BOM_UTF8)  # Spark treats a byte order mark as text
     batch = extractor.extract(Block(line=0, data=line, single=True))
     for reject in batch.rejects:
         # `block`: where its piece of the file begins; Spark numbers no lines.
@@ -313,10 +313,11 @@ def _decode_line(extractor: Extractor, line: bytes, source: str, block: int) -> 
         entity = entity_of(msgspec.msgpack.decode(encoded))
         rows = rows_of([entity]) | {"redirects": [pair for pair in merged if pair[1] == entity.id]}
         side = _ITEM if entity.id[0] == "Q" else _PROPERTY
-        yield side, int(entity.id[1:]), pickle.dumps(rows, protocol=5)  # one column, as each table has its own
+        # pickled into one column, as each table has other columns
+        yield side, int(entity.id[1:]), pickle.dumps(rows, protocol=5)
 
 
-def _write_entities(decoded: Any, folder: Path, files: int) -> dict[str, int]:
+def _write_tables_of_entities_and_redirects(decoded: Any, folder: Path, files: int) -> dict[str, int]:
     """Write the tables of entities and redirects, in the order of the entities; return the number of rows of each."""
     from pyspark import StorageLevel
 
@@ -330,7 +331,7 @@ def _write_entities(decoded: Any, folder: Path, files: int) -> dict[str, int]:
     rows: dict[str, int] = {}
     for table in tables:
         columns = ", ".join(f"`{name}` {_SPARK_TYPES[of]}" for name, of in TABLES[table].items())
-        rows[table] = _write_table(ordered.mapInArrow(partial(_table_rows, table), columns), folder, table)
+        rows[table] = _write_table(ordered.mapInArrow(partial(_batches_of_table, table), columns), folder, table)
     return rows
 
 
@@ -345,13 +346,13 @@ def _write_table(frame: Any, folder: Path, table: Table) -> int:
     return sum(parquet.read_metadata(path).num_rows for path in (folder / table).glob("part-*.parquet"))
 
 
-def _table_rows(table: Table, batches: Iterable[Any]) -> Iterator[Any]:
+def _batches_of_table(table: Table, batches: Iterable[Any]) -> Iterator[Any]:
     """The rows of a table, in batches, from decoded entities in order; of a repeated entity the last one is used."""
     schema = arrow_schema(table)
     held: list[tuple[Any, ...]] = []
     for _, group in groupby(_rows_of_columns(batches, "side", "number", "payload"), key=lambda row: row[:2]):
         *_, (_, _, last) = group
-        held += pickle.loads(last)[table]  # our own executors wrote it
+        held += pickle.loads(last)[table]  # safe to unpickle: our own executors wrote it
         if len(held) >= _HANDED_OVER:
             yield record_batch(held, schema)
             held = []
@@ -378,7 +379,7 @@ def _write_rejects(decoded: Any, path: Path) -> tuple[dict[str, int], Path | Non
     return dict(sorted(counts.items())), path if counts else None
 
 
-def _write_counts(spark: Any, folder: Path) -> dict[str, int]:
+def _write_count_tables(spark: Any, folder: Path) -> dict[str, int]:
     """Write the tables with the number of entities per value and per property; return their numbers of rows."""
     from pyspark.sql import functions
 

@@ -58,8 +58,8 @@ from kg.reading.rdf_entities import (
     datatype_local_name,
     encode_order,
     language_code,
-    language_tags,
     parse_xsd_date_time,
+    possible_language_tags,
     xsd_date_time,
 )
 from kg.store import schema
@@ -118,7 +118,7 @@ def export_rdf(
 @lru_cache(maxsize=10_000)
 def _language_tag(code: str) -> str | None:
     """The RDF language tag of a code, None where no valid tag is read back as the code."""
-    for tag in language_tags(code):
+    for tag in possible_language_tags(code):
         try:
             rdf.Literal("", language=tag)
         except ValueError:
@@ -160,10 +160,10 @@ class _RDFWriter:
             (_iri("cc:license"), rdf.NamedNode("http://creativecommons.org/publicdomain/zero/1.0/")),
             (_iri("schema:identifier"), rdf.Literal(self._store.manifest()["snapshot_id"])),
         ]
-        yield from self._triples_of_subject(_iri("wikibase:Dump"), about)
+        yield from self._make_and_count_triples(_iri("wikibase:Dump"), about)
         undeclared = "SELECT DISTINCT property FROM statement WHERE -property NOT IN (SELECT id FROM entity)"
         for (number,) in self._store.stream_rows(f"{undeclared} ORDER BY property"):
-            yield from self._triples_of_subject(_iri(f"wd:P{number}"), self._property_declaration(f"P{number}"))
+            yield from self._make_and_count_triples(_iri(f"wd:P{number}"), self._property_declaration(f"P{number}"))
         for entity in self._store.all_entities(properties_first=True):
             yield from self._entity_triples(entity)
             self.entities += 1
@@ -171,9 +171,9 @@ class _RDFWriter:
             if self._progress is not None and self.entities % 1000 == 0:
                 self._progress(self.entities)
         for source, target in self._store.redirects():
-            yield from self._triples_of_subject(_iri(f"wd:{source}"), [(_iri("owl:sameAs"), _iri(f"wd:{target}"))])
+            yield from self._make_and_count_triples(_iri(f"wd:{source}"), [(_iri("owl:sameAs"), _iri(f"wd:{target}"))])
 
-    def _triples_of_subject(self, subject: rdf.NamedNode, pairs: Pairs) -> list[rdf.Triple]:
+    def _make_and_count_triples(self, subject: rdf.NamedNode, pairs: Pairs) -> list[rdf.Triple]:
         triples = [rdf.Triple(subject, predicate, thing) for predicate, thing in dict.fromkeys(pairs)]
         self.triples += len(triples)
         return triples
@@ -194,14 +194,14 @@ class _RDFWriter:
             head.append((_iri("rdf:type"), _iri("wikibase:Item")))
             head.append((_iri("wikibase:sitelinks"), _typed_literal(str(entity.sitelinks), "xsd:integer")))
         for language, text in entity.labels.items():
-            head += self._term_pairs("rdfs:label", language, text)
+            head += self._term_pairs_if_valid_tag("rdfs:label", language, text)
         for language, texts in entity.aliases.items():
             for text in texts:
-                head += self._term_pairs("skos:altLabel", language, text)
+                head += self._term_pairs_if_valid_tag("skos:altLabel", language, text)
             if (order := encode_order(texts)) and (tag := _language_tag(language)):
                 head.append((_iri("granola:aliasOrder"), rdf.Literal(order, language=tag)))
         for language, text in entity.descriptions.items():
-            head += self._term_pairs("schema:description", language, text)
+            head += self._term_pairs_if_valid_tag("schema:description", language, text)
         preferred = {statement.property for statement in entity.statements if statement.rank is Rank.PREFERRED}
         ids: dict[str, list[str]] = {}
         blocks: list[rdf.Triple] = []
@@ -213,9 +213,9 @@ class _RDFWriter:
         for prop, stated in ids.items():
             if order := encode_order(stated):
                 head.append((_iri("granola:statementOrder"), rdf.Literal(f"{prop} {order}")))
-        return self._triples_of_subject(_iri(f"wd:{entity.id}"), head) + blocks
+        return self._make_and_count_triples(_iri(f"wd:{entity.id}"), head) + blocks
 
-    def _term_pairs(self, predicate: str, language: str, text: str) -> Pairs:
+    def _term_pairs_if_valid_tag(self, predicate: str, language: str, text: str) -> Pairs:
         if (tag := _language_tag(language)) is None:
             self.left_out[f"terms in {language!r}, which is no language tag"] += 1
             return []
@@ -252,7 +252,7 @@ class _RDFWriter:
         ]
         if order := encode_order(keys):
             pairs.append((_iri("granola:qualifierOrder"), rdf.Literal(order)))
-        blocks += self._triples_of_subject(node, pairs)
+        blocks += self._make_and_count_triples(node, pairs)
         blocks += values
 
     def _add_qualifier_return_key(self, snak: Snak, place: str, pairs: Pairs, values: list[rdf.Triple]) -> str:
@@ -282,7 +282,7 @@ class _RDFWriter:
         if isinstance(value, EntityValue):
             return _iri(f"wd:{value.id}"), None
         if isinstance(value, TextValue):
-            return _text_literal(value, datatype), None
+            return _text_term(value, datatype), None
         if isinstance(value, TimeValue):
             simple, parts = _time_term_and_parts(value)
         elif isinstance(value, QuantityValue):
@@ -297,7 +297,7 @@ class _RDFWriter:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()  # a node that is written again adds no triple
             self._known.add(key)
-            blocks += self._triples_of_subject(node, parts)
+            blocks += self._make_and_count_triples(node, parts)
         return simple, node
 
 
@@ -317,15 +317,15 @@ def _time_term_and_parts(value: TimeValue) -> tuple[Term, Pairs]:
 
 
 def _quantity_term_and_parts(value: QuantityValue) -> tuple[Term, Pairs]:
-    amount = _decimal_literal(value.amount)
+    amount = _decimal_or_double_literal(value.amount)
     parts: Pairs = [
         (_iri("rdf:type"), _iri("wikibase:QuantityValue")),
         (_iri("wikibase:quantityAmount"), amount),
         (_iri("wikibase:quantityUnit"), _iri(f"wd:{value.unit or BARE_NUMBER}")),
     ]
     if value.lower is not None and value.upper is not None:
-        parts.append((_iri("wikibase:quantityUpperBound"), _decimal_literal(value.upper)))
-        parts.append((_iri("wikibase:quantityLowerBound"), _decimal_literal(value.lower)))
+        parts.append((_iri("wikibase:quantityUpperBound"), _decimal_or_double_literal(value.upper)))
+        parts.append((_iri("wikibase:quantityLowerBound"), _decimal_or_double_literal(value.lower)))
     return amount, parts
 
 
@@ -356,7 +356,7 @@ def _coordinate_term_and_parts(value: OtherValue) -> tuple[Term, Pairs] | None:
     return _typed_literal(f"{where}Point({longitude} {latitude})", "geo:wktLiteral"), parts
 
 
-def _text_literal(value: TextValue, datatype: str | None) -> Term:
+def _text_term(value: TextValue, datatype: str | None) -> Term:
     text = value.text
     if value.language is not None:
         if (tag := _language_tag(value.language)) is not None:
@@ -378,7 +378,7 @@ def _json_literal(kind: str, json: str) -> rdf.Literal:
     return _typed_literal(f'{{"type":{orjson.dumps(kind).decode()},"value":{json}}}', "rdf:JSON")
 
 
-def _decimal_literal(amount: Decimal) -> rdf.Literal:
+def _decimal_or_double_literal(amount: Decimal) -> rdf.Literal:
     if abs(amount.adjusted()) > _MOST_PLACES:
         return _typed_literal(str(amount), "xsd:double")  # the one with an exponent
     return _typed_literal(f"{amount:+f}", "xsd:decimal")  # with the sign that WikiData writes

@@ -22,7 +22,7 @@ from kg.base.model import (
     SnakKind,
     Statement,
     TimeValue,
-    best_text,
+    best_text_and_language,
     fallback_chain,
     names_with_fallbacks,
     normalise,
@@ -128,7 +128,7 @@ def current(
     """
     chosen = asserted_statements(statements)
     preferred = [s for s in chosen if s.rank is Rank.PREFERRED and has_begun(s)]
-    chosen = preferred or chosen  # the editors say which one to take
+    chosen = preferred or chosen  # preferred rank is the choice of WikiData's editors
     chosen = [s for s in chosen if not has_ended(s) and has_begun(s)]
     doubts: tuple[Callable[[Statement], bool], ...] = (
         # A country on two continents has both: each is valid for a part.
@@ -217,8 +217,8 @@ class Graph:
                 cache.clear()
         got = self.store.entities(lacking, languages=self._languages, properties=self._properties)
         for i in lacking:
-            entity = self._entities[i] = self._with_further_label(got.get(i))
-            self._cached_size += _relative_size(entity) if entity else 1  # a missing entity is cached as None
+            entity = self._entities[i] = self._with_further_label_if_lacking(got.get(i))
+            self._cached_size += _size_in_usual_entities(entity) if entity else 1  # a missing entity is cached as None
 
     def fetch_with_values(self, ids: Iterable[str], *, steps: int = 2) -> None:
         """Read the entities, then `steps` times the values of their properties in `AHEAD`, one batch per step."""
@@ -228,11 +228,12 @@ class Graph:
             targets = (s.target for entity in known for s in entity.statements if s.target and s.property in AHEAD)
             self.fetch(ids := list(dict.fromkeys(targets)))
 
-    def _with_further_label(self, entity: Entity | None) -> Entity | None:
-        """An entity with its further label, where it has none in the language that is shown."""
+    def _with_further_label_if_lacking(self, entity: Entity | None) -> Entity | None:
+        """The entity, with its further label added where it has no label of its own in the language shown."""
         if entity is None or entity.id not in self._further_labels:
             return entity
-        if any(code in entity.labels for code in self._languages if code not in self._chain):  # it has one of the store
+        # the store has a label for it
+        if any(code in entity.labels for code in self._languages if code not in self._chain):
             return entity
         return replace(entity, labels={**entity.labels, self.shown_in: self._further_labels[entity.id]})
 
@@ -267,13 +268,13 @@ class Graph:
             return
         got = self.store.find(list(wanted.values()), languages=self._languages)
         for key, text in wanted.items():
-            self._matches[key] = self._with_further_label_match(key, tuple(got.get(text, ())))
+            self._matches[key] = self._with_match_by_further_label(key, tuple(got.get(text, ())))
 
-    def _with_further_label_match(self, key: str, found: tuple[NameMatch, ...]) -> tuple[NameMatch, ...]:
-        """The carriers of a name, with the one whose further label it is."""
+    def _with_match_by_further_label(self, key: str, found: tuple[NameMatch, ...]) -> tuple[NameMatch, ...]:
+        """The matches of a name, preceded by the entity whose further label it is, if any."""
         named = self._further_names.get(key)
         entity = self.entity(named) if named is not None else None
-        if entity is None or any(match.id == entity.id for match in found):  # once an entity
+        if entity is None or any(match.id == entity.id for match in found):  # each entity is matched once
             return found
         label = entity.labels.get(self.shown_in)
         if label != self._further_labels[entity.id]:
@@ -283,7 +284,7 @@ class Graph:
     def label(self, entity_id: str) -> str | None:
         """The label by the fallback chain, or None; a blank one is none."""
         entity = self.entity(entity_id)
-        best = best_text(entity.labels, self.language) if entity else None
+        best = best_text_and_language(entity.labels, self.language) if entity else None
         return best[0] if best and best[0].strip() else None
 
     def description(self, entity_id: str) -> str | None:
@@ -309,7 +310,7 @@ class Graph:
     def shown_label(self, entity_id: str) -> tuple[str, str] | None:
         """The label by the fallback chain of `shown_in`, and the language that it is in; or None."""
         entity = self.entity(entity_id)
-        return best_text(entity.labels, self.shown_in) if entity else None
+        return best_text_and_language(entity.labels, self.shown_in) if entity else None
 
     def shown_names(self, entity_id: str) -> tuple[str, ...]:
         """Labels, then aliases, of the fallback chain of `shown_in`."""
@@ -446,7 +447,7 @@ class _GraphWithEntity(Graph):
         return self._own if entity_id == self._own.id else self._below.entity(entity_id)
 
 
-def _relative_size(entity: Entity) -> int:
+def _size_in_usual_entities(entity: Entity) -> int:
     """The size of an entity in the cache, in entities of usual size."""
     texts = (*entity.labels.values(), *entity.descriptions.values(), *(a for of in entity.aliases.values() for a in of))
     return 1 + len(entity.statements) // STATEMENTS + sum(map(len, texts)) // TEXT

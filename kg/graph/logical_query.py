@@ -91,7 +91,7 @@ class LogicalQuery:
         if not self.branches:
             raise QueryShapeError("a query without branches asks for nothing")
         if len(set(self.branches)) < len(self.branches):
-            raise QueryShapeError("a branch stands twice in the query")  # it asks for nothing more
+            raise QueryShapeError("a branch stands twice in the query")  # a repeated branch adds no condition
         if self.union and len(self.branches) < 2:
             raise QueryShapeError("a union has two branches or more")
 
@@ -239,7 +239,7 @@ def _ground_batch(queries: Sequence[LogicalQuery], source: FactSource) -> list[G
             try:
                 layers.append(_next_layer(branch, place, nodes, ahead[branch.hops[place]]))
             except GroundingError as error:
-                failed[number] = error  # the others of the batch go on
+                failed[number] = error  # the other queries of the batch go on
     return [failed.get(number) or _join_branches(query, layers_of[number]) for number, query in enumerate(queries)]
 
 

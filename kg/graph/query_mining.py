@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 
-from kg.base.model import Entity, best_text
+from kg.base.model import Entity, best_text_and_language
 from kg.graph.logical_query import Branch, Hop, LogicalQuery, Shape, StoreFacts
 
 _READ = 2_000  # entities read together
@@ -82,7 +82,7 @@ class MinedQueries:
         while batch := list(islice(ids, _READ)):
             self._facts.fetch(batch)
             for entity in map(self._facts.entity, batch):
-                if entity is None or english_label(entity) is None:  # no question can name it
+                if entity is None or english_label(entity) is None:  # a question could not name it
                     continue
                 for relation in self._relations_with_few_values(entity):
                     number = counts[relation] = counts.get(relation, 0) + 1
@@ -108,24 +108,26 @@ class MinedQueries:
         return self._relations[min(at, len(self._relations) - 1)]
 
     def _draw_subjects_with_values(self, number: int) -> list[tuple[str, str, tuple[str, ...]]]:
-        """Subject, relation, values; without values that are hubs."""
+        """(subject, relation, values) drawn at random; left out where a value is a hub or has no English label."""
         drawn = [
             (prop, self._random.choice(self._subjects[prop])) for prop in (self._draw_relation() for _ in range(number))
         ]
         self._facts.fetch(subject for _, subject in drawn)  # all in one round trip
         found = [(subject, prop, self._facts.targets(subject, Hop(property=prop))) for prop, subject in drawn]
-        sound = [start for start in self._without_hubs(found) if start[2]]
+        sound = [start for start in self._without_hub_values(found) if start[2]]
         self._facts.fetch(value for _, _, values in sound for value in values)
         return [start for start in sound if all(english_label(self._facts.entity(value)) for value in start[2])]
 
-    def _without_hubs(self, starts: list[tuple[str, str, tuple[str, ...]]]) -> list[tuple[str, str, tuple[str, ...]]]:
+    def _without_hub_values(
+        self, starts: list[tuple[str, str, tuple[str, ...]]]
+    ) -> list[tuple[str, str, tuple[str, ...]]]:
         counts = self._facts.store.value_counts({(prop, value) for _, prop, values in starts for value in values})
         hub = self._settings.hub
         return [start for start in starts if all(counts.get((start[1], value), 0) <= hub for value in start[2])]
 
     def _two_hop_queries(self, number: int) -> list[LogicalQuery]:
         starts = [start for start in self._draw_subjects_with_values(number) if len(start[2]) == 1]
-        self._facts.fetch(values[0] for _, _, values in starts)  # likewise
+        self._facts.fetch(values[0] for _, _, values in starts)  # in one round trip, too
         ways = []
         for subject, prop, (middle,) in starts:
             entity = self._facts.entity(middle)
@@ -136,7 +138,7 @@ class MinedQueries:
                 second = self._random.choice(sorted(further))
                 ways.append((subject, prop, middle, second))
         ends = [(middle, second, self._facts.targets(middle, Hop(property=second))) for _, _, middle, second in ways]
-        sound = {(middle, second) for middle, second, _ in self._without_hubs(ends)}
+        sound = {(middle, second) for middle, second, _ in self._without_hub_values(ends)}
         return [
             LogicalQuery(branches=(Branch(start=subject, hops=(Hop(property=prop), Hop(property=second))),))
             for subject, prop, middle, second in ways
@@ -196,12 +198,12 @@ class MinedQueries:
 
 def english_label(entity: Entity | None) -> str | None:
     """The English label, or None."""
-    best = best_text(entity.labels, "en") if entity is not None else None
+    best = best_text_and_language(entity.labels, "en") if entity is not None else None
     return " ".join(best[0].split()) or None if best is not None else None
 
 
 def namesakes(facts: StoreFacts, ids: Collection[str]) -> dict[str, list[str]]:
-    """For each entity the ids of others with the same label."""
+    """For each entity with an English label, up to _NAMESAKES other items with the same label."""
     facts.fetch(ids)
     names = {entity_id: name for entity_id in ids if (name := english_label(facts.entity(entity_id))) is not None}
     matches_of = facts.store.find(set(names.values()), languages=("en", "mul"))

@@ -71,7 +71,7 @@ def query_of_sparql(text: str) -> LogicalQuery:
         raise QueryShapeError(f"not read by rdflib: {str(error)[:200]}", reason="not SPARQL") from error
     answer, groups = _answer_and_triple_groups(algebra)
     numbers = count()  # names of nodes within property paths are new in the whole query
-    queries = [_branches_to_answer(answer, _edges(group, numbers)) for group in groups]
+    queries = [_branches_to_answer(answer, _edges_of_triples(group, numbers)) for group in groups]
     if len(queries) == 1:
         query = LogicalQuery(branches=queries[0])
     elif all(len(branches) == 1 for branches in queries):
@@ -94,7 +94,7 @@ def _answer_and_triple_groups(algebra: Any) -> tuple[str, list[list[Any]]]:
     node = algebra
     while node.name in _PASSED:
         node = node.p
-    node, labels = _without_labels(node)
+    node, labels = _remove_label_triples(node)
     names = list(dict.fromkeys(map(str, algebra.PV)))
     asked = [name for name in names if name not in labels and name.removesuffix("Label") not in {*names} - {name}]
     if len(asked) != 1:
@@ -102,7 +102,7 @@ def _answer_and_triple_groups(algebra: Any) -> tuple[str, list[list[Any]]]:
     return f"?{asked[0]}", list(_triples_of_each_union_part(node))
 
 
-def _without_labels(node: Any) -> tuple[Any, set[str]]:
+def _remove_label_triples(node: Any) -> tuple[Any, set[str]]:
     """A node without the triples that only fetch labels, and the variables of those labels."""
     labels: set[str] = set()
     if node.name == "BGP":
@@ -110,14 +110,14 @@ def _without_labels(node: Any) -> tuple[Any, set[str]]:
             labels.update([str(target)] if str(predicate) == _LABEL else [])
         node.triples[:] = [triple for triple in node.triples if str(triple[1]) != _LABEL]
     elif node.name == "Filter":
-        node.p, labels = _without_labels(node.p)
+        node.p, labels = _remove_label_triples(node.p)
         if labels and node.expr.name.startswith("Relational"):
             asked = node.expr.expr
             if getattr(asked, "name", "") == "Builtin_LANG" and str(asked.arg) in labels:
                 return node.p, labels  # FILTER(LANG(?xLabel) = "en")
     elif node.name in ("LeftJoin", "Join"):
         for side in ("p1", "p2"):
-            node[side], found = _without_labels(node[side])
+            node[side], found = _remove_label_triples(node[side])
             labels |= found
         if node.p2.name == "BGP" and not node.p2.triples:
             return node.p1, labels
@@ -141,7 +141,7 @@ def _triples_of_each_union_part(node: Any) -> Iterable[list[Any]]:
         raise QueryShapeError(f"it has {_CALLED.get(node.name, node.name)}", reason=_CALLED.get(node.name, "another"))
 
 
-def _edges(triples: list[Any], numbers: Iterable[int]) -> list[_Edge]:
+def _edges_of_triples(triples: list[Any], numbers: Iterable[int]) -> list[_Edge]:
     """The edges of triples: one per `wdt:` triple, and one per pair of triples through a statement node."""
     from rdflib import URIRef
     from rdflib.paths import Path, SequencePath
@@ -152,7 +152,11 @@ def _edges(triples: list[Any], numbers: Iterable[int]) -> list[_Edge]:
         steps = [predicate]
         if isinstance(predicate, SequencePath):
             steps = list(predicate.args)
-        nodes = [_node_of_term(subject), *(f"? {next(fresh)}" for _ in steps[1:]), _node_of_term(target)]
+        nodes = [
+            _entity_or_variable_of_term(subject),
+            *(f"? {next(fresh)}" for _ in steps[1:]),
+            _entity_or_variable_of_term(target),
+        ]
         for at, step in enumerate(steps):
             if isinstance(step, Path) or not isinstance(step, URIRef):
                 raise QueryShapeError("a property path with *, +, | or ^", reason="property path")
@@ -184,7 +188,7 @@ def _edges_of_statements(plain: list[tuple[str, str, str, str]]) -> list[_Edge]:
     return edges
 
 
-def _node_of_term(term: Any) -> str:
+def _entity_or_variable_of_term(term: Any) -> str:
     from rdflib import BNode, URIRef, Variable
 
     if isinstance(term, Variable | BNode):
@@ -215,7 +219,7 @@ def _branch_from_edge(answer: str, first: _Edge, at: dict[str, list[_Edge]], tak
     hops: list[Hop] = []
     edge, node = first, answer
     while True:
-        if id(edge) in taken:  # by identity: two equal triples are two
+        if id(edge) in taken:  # compared by identity, for equal triples may be repeated
             raise QueryShapeError("the triples form a cycle", reason="cycle")
         taken.add(id(edge))
         forward = edge.target == node

@@ -77,11 +77,11 @@ class WikiDataAPI:
         bearers: set[str] = set()
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="wbsearchentities") as pool:
             for at in range(0, len(asked), _UNDER_WAY):
-                for ids in pool.map(lambda search: self._search_name(*search), asked[at : at + _UNDER_WAY]):
-                    bearers.update(ids)  # one person under two names is fetched once
+                for ids in pool.map(lambda search: self._ids_of_items_named(*search), asked[at : at + _UNDER_WAY]):
+                    bearers.update(ids)  # a set: an item found under two names is fetched once
         return sorted(bearers)
 
-    def _search_name(self, name: str, language: str) -> list[str]:
+    def _ids_of_items_named(self, name: str, language: str) -> list[str]:
         """The ids of the items with one name in one language."""
         key = normalise(name)
         params = {
@@ -97,7 +97,7 @@ class WikiDataAPI:
             else:
                 answer = self._ask_with_retries(params | ({"continue": str(page * BATCH)} if page else {}), "search")
                 self._cache.put({page_key: orjson.dumps(answer)})
-            bearers = []  # of the name itself, not of one that begins alike
+            bearers = []  # items with exactly this name: the search also returns longer names
             for hit in (hit for hit in answer.get("search") or () if isinstance(hit, dict)):
                 match = hit.get("match")
                 texts = [hit.get("label"), match.get("text") if isinstance(match, dict) else None]
@@ -177,7 +177,7 @@ class WikiDataAPI:
         client, url = self.client, self.url
         try:
             got = client.request_once("GET", "application/json", params=params)
-        except TimeLimitError as error:  # a server that is busy now
+        except TimeLimitError as error:  # the server may be busy: try again
             raise TryAgain(error) from None
         if got.cut is not None:
             raise got.cut if isinstance(got.cut, TimeLimitError) else TryAgain(got.cut)

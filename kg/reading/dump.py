@@ -67,7 +67,7 @@ class HashedReader:
         self.finished = self.finished or not data
         return data
 
-    def sha256(self) -> str | None:
+    def sha256_if_finished(self) -> str | None:
         """Hex digest of the whole stream, or None where it was not read to its end."""
         return self._digest.hexdigest() if self.finished else None
 
@@ -77,7 +77,7 @@ def _gzip_decompressor() -> Any:
         from isal import isal_zlib
     except ImportError:  # no wheel for this machine
         return zlib.decompressobj(wbits=31)
-    return isal_zlib.decompressobj(wbits=31)  # half again as fast
+    return isal_zlib.decompressobj(wbits=31)  # 1.5 times as fast
 
 
 def _zstd_decompressor() -> Any:
@@ -132,7 +132,7 @@ def _decompress(stream: HashedReader, head: bytes, what: str, factory: Callable[
             units += 1  # members are counted for the message: several are usual in .bz2 and .gz
         try:
             out = unit.decompress(data[:step])
-        except Exception as error:  # each library has its own
+        except Exception as error:  # each library raises errors of its own
             where = f"in {what} member {units}, near byte {stream.bytes_read} of the file"
             raise DamagedError(f"{name}: damaged or followed by other bytes {where}: {error}") from error
         if out:  # a decompressor may take bytes and give none yet
@@ -155,8 +155,8 @@ STDIN = "-"
 BLOCK = 1 << 20  # plain bytes a block, rounded up to whole lines
 LONGEST = 1 << 26  # bytes of one line; WikiData's own limit of an entity is far below
 _OPENS, _CLOSES = b"[]"
-_PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")  # how what goes over many lines begins
-_MANY = 500  # line ends in a chunk that are quicker counted than found
+_PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")  # the beginning of an object or array that goes over many lines
+_MANY = 500  # from so many line ends in a chunk on, counting them is faster than finding each
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -193,9 +193,9 @@ def parse_objects(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | Rejec
     """(line number, JSON object or reject) for each object of a block, in order."""
     for number, text in lines_of(block):
         try:
-            value = _parse_line(text)
+            value = _parse_line_of_array(text)
         except orjson.JSONDecodeError as error:
-            yield number, _reject_text(NOT_JSON, str(error), text)
+            yield number, _reject_of_text(NOT_JSON, str(error), text)
             continue
         if isinstance(value, dict) and "id" not in value and "entities" in value:  # an API answer
             entities = value["entities"]
@@ -204,10 +204,10 @@ def parse_objects(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | Rejec
             if isinstance(one, dict):
                 yield number, one
             else:
-                yield number, _reject_text("not-an-object", f"expected an object, found {type(one).__name__}", text)
+                yield number, _reject_of_text("not-an-object", f"expected an object, found {type(one).__name__}", text)
 
 
-def _parse_line(text: bytes) -> Any:
+def _parse_line_of_array(text: bytes) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -221,7 +221,7 @@ def _parse_line(text: bytes) -> Any:
         raise
 
 
-def _reject_text(reason: str, detail: str, text: bytes) -> Reject:
+def _reject_of_text(reason: str, detail: str, text: bytes) -> Reject:
     return Reject(reason=reason, detail=detail, excerpt=text[:EXCERPT].decode("utf-8", "replace"))
 
 
@@ -241,7 +241,7 @@ class DumpReader:
         self.damage: str | None = None
         self.brackets = 0
         self._stream: HashedReader | None = None
-        self._first: int | None = None  # byte that is not blank, as is the last
+        self._first: int | None = None  # the first byte that is not blank, and below the last one
         self._last: int | None = None
 
     @property
@@ -257,7 +257,7 @@ class DumpReader:
 
     def describe(self) -> dict[str, Any]:
         """Name, size, time and hash of the source; no hash unless it was read to its end."""
-        return file_facts(self.path, self.name, self._stream.sha256() if self._stream else None)
+        return file_facts(self.path, self.name, self._stream.sha256_if_finished() if self._stream else None)
 
     def blocks(self, after: int = 0) -> Generator[Block]:
         """The source in blocks, in order, without those that end by `after`. Closing the iterator closes the file.

@@ -102,7 +102,7 @@ def canonical_json(value: object) -> str:
         raise Unreadable("bad-value", f"a value that cannot be written: {error}") from None
 
 
-def read_target(raw_id: str) -> EntityValue:
+def read_entity_reference(raw_id: str) -> EntityValue:
     """A reference to an entity of any kind. Raises `Unreadable` for a text that is no entity id."""
     if not _TARGET.match(raw_id):
         raise Unreadable("bad-entity-id", f"{_short_repr(raw_id)} is no entity id")
@@ -137,18 +137,18 @@ def read_time(time: str, precision: int, model: str) -> TimeValue:
 
 def read_quantity(amount: str, unit: str, lower: str | None, upper: str | None) -> QuantityValue:
     """A quantity: decimals as written; bounds put in order, and dropped where only one is given."""
-    number = _decimal(amount)
+    number = _exact_decimal(amount)
     bounds: tuple[Decimal | None, Decimal | None] = (None, None)
     if lower is not None and upper is not None:
-        low, high = _decimal(lower), _decimal(upper)
-        bounds = (low, high) if low <= high else (high, low)  # as some statements have them
+        low, high = _exact_decimal(lower), _exact_decimal(upper)
+        bounds = (low, high) if low <= high else (high, low)  # some statements have them in the wrong order
     match = _UNIT.match(unit)
     if match is None and unit not in ("1", ""):
         raise Unreadable("bad-quantity", f'unit {_short_repr(unit)} is neither "1" nor an entity')
     return QuantityValue(amount=number, unit=match[1] if match else None, lower=bounds[0], upper=bounds[1])
 
 
-def _decimal(text: str) -> Decimal:
+def _exact_decimal(text: str) -> Decimal:
     """A decimal without an exponent, exactly as it is written."""
     if len(text) > MOST_DIGITS or not _DECIMAL.match(text):
         raise Unreadable("bad-quantity", f"{_short_repr(text)} is no decimal number")
@@ -156,7 +156,7 @@ def _decimal(text: str) -> Decimal:
 
 
 def shortened(text: str, size: int = 300) -> str:
-    """The beginning of a text that may be of any length, for a message."""
+    """A text for a message: as it is, or its beginning and "..." where it has more than `size` characters."""
     return text if len(text) <= size else text[: size - 3] + "..."
 
 
@@ -208,14 +208,14 @@ class Amount(Struct, gc=False):
     upper: str | None = msgspec.field(default=None, name="upperBound")
 
 
-class Words(Struct, gc=False):
+class TextInLanguage(Struct, gc=False):
     """The value of a text in a language."""
 
     text: str
     language: str
 
 
-class OtherPart(Struct, gc=False):
+class UnknownValue(Struct, gc=False):
     """A value of a type that is not known, as JSON."""
 
     type: str
@@ -246,13 +246,13 @@ class StringData(Struct, tag="string", tag_field="type", gc=False):
     value: str
 
 
-class WordsData(Struct, tag="monolingualtext", tag_field="type", gc=False):
+class TextInLanguageData(Struct, tag="monolingualtext", tag_field="type", gc=False):
     """A datavalue that is a text in a language."""
 
-    value: Words
+    value: TextInLanguage
 
 
-class PlaceData(Struct, tag="globecoordinate", tag_field="type", gc=False):
+class CoordinateData(Struct, tag="globecoordinate", tag_field="type", gc=False):
     """A datavalue that is a coordinate, kept as it is written."""
 
     value: Raw
@@ -261,10 +261,10 @@ class PlaceData(Struct, tag="globecoordinate", tag_field="type", gc=False):
 class OtherData(Struct, tag=_OTHER, tag_field="type", gc=False):
     """A datavalue of a type that is not known."""
 
-    value: OtherPart
+    value: UnknownValue
 
 
-Data = EntityData | TimeData | QuantityData | StringData | WordsData | PlaceData | OtherData
+Data = EntityData | TimeData | QuantityData | StringData | TextInLanguageData | CoordinateData | OtherData
 _TYPES = frozenset(one.__struct_config__.tag for one in Data.__args__)
 
 
@@ -299,13 +299,13 @@ class TypedTerm(Struct, gc=False):
     value: str
 
 
-class Merged(Struct, gc=False):
-    """The id under which an entity was asked for that was merged into this one."""
+class MergedFrom(Struct, gc=False):
+    """The requested id, of an entity that was merged into this one."""
 
     source: str = msgspec.field(name="from")
 
 
-class MaybeId(Struct, gc=False):
+class OptionalId(Struct, gc=False):
     """The id in an object, if there is one."""
 
     id: str | None = None
@@ -315,7 +315,7 @@ class EdgeData(Struct, gc=False):
     """Any datavalue by its type."""
 
     type: str
-    value: MaybeId | str
+    value: OptionalId | str
 
 
 class EdgeSnak(Struct, gc=False):
@@ -334,16 +334,16 @@ class EdgeStatement(Struct, gc=False):
 
 
 def entity_decoder(languages: Collection[str] | None) -> Callable[[bytes], Any]:
-    """A decoder of whole entities with the terms of `languages` (None: all); for the fields see `_entity_type`."""
-    return msgspec.json.Decoder(_entity_type(languages, statements=TypedStatement)).decode
+    """A decoder of whole entities with the terms of `languages` (None: all); for the fields see `_make_entity_type`."""
+    return msgspec.json.Decoder(_make_entity_type(languages, statements=TypedStatement)).decode
 
 
 def sketch_decoder(languages: Collection[str] | None, *, named: bool) -> Callable[[bytes], Any]:
-    """See `entity_decoder`; only the parts of statements that counting and walking need; terms only with `named`."""
-    return msgspec.json.Decoder(_entity_type(languages if named else (), statements=EdgeStatement)).decode
+    """A decoder like `entity_decoder`, but of the parts of statements that counting needs; terms only if `named`."""
+    return msgspec.json.Decoder(_make_entity_type(languages if named else (), statements=EdgeStatement)).decode
 
 
-def _entity_type(languages: Collection[str] | None, *, statements: type) -> type:
+def _make_entity_type(languages: Collection[str] | None, *, statements: type) -> type:
     texts = _type_by_language(languages, TypedTerm)
     aliases = _type_by_language(languages, list[TypedTerm])
     fields: list[Any] = [
@@ -356,7 +356,7 @@ def _entity_type(languages: Collection[str] | None, *, statements: type) -> type
         ("claims", dict[str, list[statements]] | list[Any] | None, None),  # type: ignore[valid-type]
         ("sitelinks", dict[str, Raw] | list[Any] | None, None),  # only their number is stored
         ("missing", Raw | UnsetType, UNSET),  # any value: in answers of the API it is ""
-        ("redirects", Merged | UnsetType, UNSET),
+        ("redirects", MergedFrom | UnsetType, UNSET),
     ]
     return msgspec.defstruct("TypedEntity", fields, gc=False)
 
@@ -405,10 +405,7 @@ def number_of_entity(raw_id: object, kind: object, *, missing: bool) -> int:
 
 
 class EntityPartReader:
-    """Takes what the decoder cannot read out of an entity object.
-
-    `check` raises `Unreadable` for a statement of (entity id, property) that has an unreadable value.
-    """
+    """Removes from an entity object the parts that the decoder cannot read."""
 
     def __init__(self, languages: Collection[str] | None, check: Callable[[str, str, TypedStatement], object]) -> None:
         self._languages = languages

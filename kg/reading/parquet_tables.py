@@ -76,7 +76,7 @@ OF_ENTITIES: tuple[Table, ...] = ("entities", "terms", "statements", "qualifiers
 
 Rows = dict[Table, list[tuple[Any, ...]]]
 
-_NONE = (None,) * 12  # the columns of a value beside kind and type
+_NO_CELLS = (None,) * 12  # the empty cells of a value: its columns except kind and type
 FORMAT = 1  # version of the folder's format, increased with every change of columns
 
 
@@ -108,19 +108,19 @@ def rows_of(entities: Iterable[Entity]) -> Rows:
 
 def _value_cells(kind: SnakKind, value: Value | None) -> tuple[Any, ...]:
     if value is None:
-        return (kind.value, None, *_NONE)
+        return (kind.value, None, *_NO_CELLS)
     if isinstance(value, EntityValue):
-        return ("value", "wikibase-entityid", value.id, *_NONE[1:])
+        return ("value", "wikibase-entityid", value.id, *_NO_CELLS[1:])
     if isinstance(value, TimeValue):
         time = (value.year, value.month, value.day, value.precision, value.calendar)
         return ("value", "time", None, None, None, *time, None, None, None, None)
     if isinstance(value, QuantityValue):
         numbers = (str(value.amount), value.unit, _decimal_text(value.lower), _decimal_text(value.upper))
-        return ("value", "quantity", *_NONE[:8], *numbers)
+        return ("value", "quantity", *_NO_CELLS[:8], *numbers)
     if isinstance(value, TextValue):
         of = "string" if value.language is None else "monolingualtext"
-        return ("value", of, None, value.text, value.language, *_NONE[3:])
-    return ("value", value.type, None, value.json, None, *_NONE[3:])
+        return ("value", of, None, value.text, value.language, *_NO_CELLS[3:])
+    return ("value", value.type, None, value.json, None, *_NO_CELLS[3:])
 
 
 def _decimal_text(number: Decimal | None) -> str | None:
@@ -201,7 +201,7 @@ def arrow_schema(table: Table) -> Any:
 
 
 def record_batch(rows: Sequence[tuple[Any, ...]], schema: Any) -> Any:
-    """Rows as a batch of Arrow."""
+    """The rows as one Arrow RecordBatch."""
     arrow = import_pyarrow()
     columns = zip(zip(*rows, strict=True), schema.types, strict=True)
     return arrow.RecordBatch.from_arrays([arrow.array(column, type=of) for column, of in columns], schema=schema)
@@ -237,7 +237,7 @@ class ParquetTables:
         from pyarrow import parquet  # type: ignore[import-untyped]  # ships no stubs
 
         names = list(TABLES[table])
-        for path in self._files(table):
+        for path in self._files_of_table(table):
             try:
                 with parquet.ParquetFile(path) as file:
                     for batch in file.iter_batches(batch_size=10_000, columns=names):
@@ -246,7 +246,7 @@ class ParquetTables:
             except (OSError, arrow.ArrowInvalid, KeyError) as error:
                 raise SourceError(f"{path} cannot be read: {error}") from error
 
-    def _files(self, table: Table) -> list[Path]:
+    def _files_of_table(self, table: Table) -> list[Path]:
         whole, parts = self.folder / f"{table}.parquet", self.folder / table
         if whole.is_file():
             return [whole]
@@ -256,7 +256,7 @@ class ParquetTables:
 
 
 def import_pyarrow() -> Any:
-    """The library. Raises ExportError where it is not installed."""
+    """The module pyarrow. Raises ExportError where it is not installed."""
     try:
         import pyarrow
     except ImportError as error:

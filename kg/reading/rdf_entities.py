@@ -119,7 +119,7 @@ def language_code(tag: str) -> str:
     return _LANGUAGES.get(tag, tag)
 
 
-def language_tags(code: str) -> tuple[str, ...]:
+def possible_language_tags(code: str) -> tuple[str, ...]:
     """The tags, in lower case, that may be used for a language code."""
     return (code, *(tag for tag, meant in _LANGUAGES.items() if meant == code))
 
@@ -166,7 +166,7 @@ def xsd_date_time(value: TimeValue) -> str:
         year += 1
     if value.precision >= 11:
         converted = None
-        if value.calendar == "julian" and (number := _julian_number(year, month, day)) > 0:
+        if value.calendar == "julian" and (number := _julian_day_number(year, month, day)) > 0:
             centuries = (4 * (number + 32044) + 3) // 146097
             converted = _date_of_day_number(number + 32044 - 146097 * centuries // 4, 100 * centuries)
         year, month, day = converted or (year, month, min(day, monthrange(2000 + year % 400, month)[1]))
@@ -186,7 +186,7 @@ def parse_xsd_date_time(text: str, *, precision: int, calendar: str = "gregorian
         year = -year
     if precision >= 11 and calendar == "julian" and month and day:
         since = year + 4800 - (14 - month) // 12
-        number = _julian_number(year, month, day) - since // 100 + since // 400 + 38
+        number = _julian_day_number(year, month, day) - since // 100 + since // 400 + 38
         if number > 0:
             year, month, day = _date_of_day_number(number + 32082, 0)
     if year <= 0 and (precision >= 9 or year == 0):
@@ -200,7 +200,7 @@ def parse_xsd_date_time(text: str, *, precision: int, calendar: str = "gregorian
     )
 
 
-def _julian_number(year: int, month: int, day: int) -> int:
+def _julian_day_number(year: int, month: int, day: int) -> int:
     early = (14 - month) // 12
     since = year + 4800 - early
     return day + (153 * (month + 12 * early - 3) + 2) // 5 + 365 * since + since // 4 - 32083
@@ -219,7 +219,8 @@ _GEOMETRY = (NAMESPACES["geo"] + "wktLiteral", "http://www.openlinksw.com/schema
 _JSON = NAMESPACES["rdf"] + "JSON"
 _NUMBERS = {XSD + name for name in ("decimal", "integer", "int", "long", "nonNegativeInteger")}
 _TIMES = (XSD + "dateTime", XSD + "date")
-_OF_NODES = {*_NUMBERS, *_TIMES, *_GEOMETRY, XSD + "double"}  # datatypes of values that nodes give in full
+# datatypes of the simple values that a value node describes in full
+_OF_NODES = {*_NUMBERS, *_TIMES, *_GEOMETRY, XSD + "double"}
 _GREGORIAN = f"{ENTITY}{CALENDARS['gregorian']}"
 _CALENDARS = {name: calendar for calendar, name in CALENDARS.items()}
 LABEL = NAMESPACES["rdfs"] + "label"
@@ -252,29 +253,29 @@ def keyed_snaks(
     snaks = [
         (node, {"snaktype": "value", "property": prop, "datavalue": value})
         for node in dict.fromkeys(term.value for term in full)
-        if (value := _full_value(nodes(node))) is not None
+        if (value := _datavalue_of_node(nodes(node))) is not None
     ]
     has_nodes = bool(snaks)
     for term in dict.fromkeys(simple):
         # Values with a node have a simple form too; other kinds of value have no node.
         if not has_nodes or term.datatype not in _OF_NODES:
             key = f"{term.value}@{term.language or ''}" if term.kind == "literal" else term.value
-            snaks.append((UNKNOWN if _is_unknown(term) else key, simple_snak(prop, term, datatype)))
+            snaks.append((UNKNOWN if _is_unknown_value(term) else key, simple_snak(prop, term, datatype)))
     return snaks
 
 
-def _is_unknown(term: Term) -> bool:
+def _is_unknown_value(term: Term) -> bool:
     return term.kind == "blank" or (term.kind == "iri" and term.value.startswith(GENID))
 
 
 def simple_snak(prop: str, term: Term, datatype: str | None) -> dict[str, Any]:
     """The snak of a value in its simple form; a blank node is an unknown value."""
-    if _is_unknown(term):
+    if _is_unknown_value(term):
         return {"snaktype": "somevalue", "property": prop}
-    return {"snaktype": "value", "property": prop, "datavalue": _simple_value(term, datatype)}
+    return {"snaktype": "value", "property": prop, "datavalue": _datavalue_of_simple_form(term, datatype)}
 
 
-def _simple_value(term: Term, datatype: str | None) -> dict[str, Any]:
+def _datavalue_of_simple_form(term: Term, datatype: str | None) -> dict[str, Any]:
     """The datavalue of a term in its simple form."""
     text = term.value
     if term.kind == "iri":
@@ -305,7 +306,7 @@ def _simple_value(term: Term, datatype: str | None) -> dict[str, Any]:
     return {"type": "string", "value": text}
 
 
-def _full_value(facts: Facts) -> dict[str, Any] | None:
+def _datavalue_of_node(facts: Facts) -> dict[str, Any] | None:
     """The value that a node describes, None where the node is missing or of an unknown kind."""
     parts = {predicate.removeprefix(ONTOLOGY): term.value for predicate, term in facts}
     if "timeValue" in parts:
@@ -330,16 +331,16 @@ def _full_value(facts: Facts) -> dict[str, Any] | None:
 
 def _coordinate_value(latitude: str, longitude: str, precision: str | None, globe: str) -> dict[str, Any]:
     value = {
-        "latitude": _json_number(latitude),
-        "longitude": _json_number(longitude),
+        "latitude": _json_number_or_text(latitude),
+        "longitude": _json_number_or_text(longitude),
         "altitude": None,
-        "precision": None if precision is None else _json_number(precision),
+        "precision": None if precision is None else _json_number_or_text(precision),
         "globe": globe,
     }
     return {"type": "globecoordinate", "value": value}
 
 
-def _json_number(text: str) -> int | float | str:
+def _json_number_or_text(text: str) -> int | float | str:
     # As PHP writes JSON: a whole number has no point.
     value = parse_finite_number(text)
     if value is None:
@@ -361,7 +362,7 @@ def _time_value(text: str, precision_text: str | None, model: str) -> dict[str, 
         if precision is None:
             return {"type": "time", "value": value}
     try:
-        if calendar is None or text.startswith("+"):  # of no year that xsd:dateTime knows: JSON's own form
+        if calendar is None or text.startswith("+"):  # with a plus sign it is already in the form of the JSON dumps
             pass
         elif precision is None:
             day = parse_xsd_date_time(text, precision=11)
@@ -383,7 +384,7 @@ def _wikidata_timestamp(value: TimeValue, precision: int) -> str:
 
 
 @lru_cache(maxsize=100_000)
-def is_read_predicate(predicate: str) -> bool:
+def is_supported_predicate(predicate: str) -> bool:
     """Whether triples with this predicate are read, whatever their subject."""
     return predicate in _PLAIN_PREDICATES or predicate == ABOUT or _role_and_property(predicate) is not None
 
@@ -420,7 +421,7 @@ def assemble_entity(
     `nodes`: the facts of a statement or value node by its IRI, empty where unknown. `datatypes`: those of properties.
     """
     objects, claims, direct = _facts_by_role(facts)
-    # Other addresses are of the same thing elsewhere.
+    # owl:sameAs with other addresses names the same thing in other data sets, not a merged id.
     same = [name for term in objects.get(SAME_AS, ()) if ENTITY_ID.match(name := term.value.removeprefix(ENTITY))]
     merged_into = same[-1] if same else None
     is_typed = any(term.value in _KINDS for term in objects.get(RDF_TYPE, ()))
@@ -429,10 +430,10 @@ def assemble_entity(
     out: dict[str, Any] = {
         "type": "item" if entity_id[0] == "Q" else "property",
         "id": entity_id,
-        "labels": _terms_json(_text_by_language(objects, *_LABELS[1:]) | _text_by_language(objects, LABEL)),
-        "descriptions": _terms_json(_text_by_language(objects, DESCRIPTION)),
-        "aliases": _aliases(objects),
-        "claims": _claims(entity_id, objects, claims, direct, nodes, datatypes),
+        "labels": _terms_by_language(_text_by_language(objects, *_LABELS[1:]) | _text_by_language(objects, LABEL)),
+        "descriptions": _terms_by_language(_text_by_language(objects, DESCRIPTION)),
+        "aliases": _aliases_by_language(objects),
+        "claims": _statements_by_property(entity_id, objects, claims, direct, nodes, datatypes),
         "sitelinks": {str(number): {} for number in range(_sitelink_count(objects))},
     }
     if entity_id[0] == "P" and (datatype := property_datatype(facts)) is not None:
@@ -461,7 +462,7 @@ def _facts_by_role(
     return objects, claims, direct
 
 
-def _aliases(objects: Mapping[str, list[Term]]) -> dict[str, list[dict[str, str]]]:
+def _aliases_by_language(objects: Mapping[str, list[Term]]) -> dict[str, list[dict[str, str]]]:
     texts_of: dict[str, set[str]] = {}
     for term in objects.get(ALIAS, ()):
         texts_of.setdefault(language_code(term.language or "mul"), set()).add(term.value)
@@ -474,7 +475,7 @@ def _aliases(objects: Mapping[str, list[Term]]) -> dict[str, list[dict[str, str]
     }
 
 
-def _claims(
+def _statements_by_property(
     subject: str,
     objects: Mapping[str, list[Term]],
     claims: Mapping[str, list[str]],
@@ -500,7 +501,7 @@ def _claims(
                 snak = simple_snak(prop, value, datatype) if value else {"snaktype": "novalue", "property": prop}
                 snak |= {} if datatype is None else {"datatype": datatype}
                 truthy.append({"type": "statement", "rank": "normal", "mainsnak": snak})
-            # They have no ids to be sorted by.
+            # Truthy statements have no ids: sorted by their JSON.
             stated_of[prop] = sorted(truthy, key=partial(orjson.dumps, option=orjson.OPT_SORT_KEYS))
     return stated_of
 
@@ -522,13 +523,13 @@ def _novalue_property(kind: Term) -> str | None:
 
 
 def _sitelink_count(objects: Mapping[str, list[Term]]) -> int:
-    """The number of sitelinks, stated, or else that of the pages about the entity."""
+    """The stated number of sitelinks; where none is stated, the number of pages about the entity."""
     numbers = (parse_whole_number(term.value, _MOST_SITELINKS) for term in objects.get(SITELINKS, ()))
     stated = [number for number in numbers if number is not None]
     return min(stated) if stated else len({term.value for term in objects.get(ABOUT, ())})  # a page may be stated twice
 
 
-def _terms_json(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def _terms_by_language(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
     return {code: {"language": code, "value": text} for code, text in sorted(texts.items())}
 
 
@@ -542,10 +543,11 @@ def _statement_json(
     for predicate, term in nodes(node):
         if predicate == RANK:
             rank = _RANKS.get(term.value, term.value)
-        elif predicate == PROPERTY_TYPE:  # where it is another than the property's is now
+        elif predicate == PROPERTY_TYPE:  # stated where it differs from the present datatype of the property
             datatype = property_datatype([(predicate, term)])
         elif predicate == QUALIFIER_ORDER:
-            order = term.value if order is None else min(order, term.value)  # two contradict each other: a fixed choice
+            # of two contradicting orders the smaller: a fixed choice
+            order = term.value if order is None else min(order, term.value)
         elif predicate == RDF_TYPE:
             if (about := _novalue_property(term)) is not None:
                 absent.append(about)
@@ -561,7 +563,7 @@ def _statement_json(
     if not snaks and prop in absent:
         absent.remove(prop)
         snaks = [{"snaktype": "novalue", "property": prop}]
-    if len(snaks) == 1:  # none or two: no statement has that
+    if len(snaks) == 1:  # a statement has exactly one main value
         if datatype is not None:
             snaks[0]["datatype"] = datatype
         out["mainsnak"] = snaks[0]

@@ -33,7 +33,7 @@ from kg.reading.rdf_entities import (
     Kind,
     Term,
     assemble_entity,
-    is_read_predicate,
+    is_supported_predicate,
     language_code,
     property_datatype,
 )
@@ -76,7 +76,7 @@ class RDFReading:
         """
         with _GatheredTriples(work / "triples.sqlite", self.languages) as gathering:
             for path in self.paths:
-                for triple in self._triples(path):
+                for triple in self._read_triples_of_file(path):
                     gathering.add(*triple)
             count = 0
             for assembled_id, facts in gathering.facts_by_entity():
@@ -91,16 +91,18 @@ class RDFReading:
             names = ", ".join(str(source["name"]) for source in self.sources)
             raise SourceError(f"{names}: no entity of WikiData in it; subjects are like {ENTITY}Q42")
 
-    def _triples(self, path: str) -> Iterator[Triple]:
+    def _read_triples_of_file(self, path: str) -> Iterator[Triple]:
         name = "stdin" if path == STDIN else Path(path).name
         source = file_facts(path, name) | {"triples": 0}  # number of triples that describe entities
         self.sources.append(source)
         with open_source(path) as raw:
-            stream = HashedReader(raw, name=name)  # the manifest names the hash of what was read
-            form = rdf_format(name)
+            stream = HashedReader(raw, name=name)  # hashed while it is read, for the manifest
+            form = rdf_format_unless_by_line(name)
             chunks = decompressed_chunks(stream, name)
             try:
-                triples = self._triples_by_block(chunks, name) if form is None else _triples_of(_Stream(chunks), form)
+                triples = (
+                    self._triples_by_block(chunks, name) if form is None else _parse_triples(_ChunkStream(chunks), form)
+                )
                 for triple in triples:
                     source["triples"] += 1
                     yield triple
@@ -117,7 +119,7 @@ class RDFReading:
                 raise SourceError(
                     f"{name} is not readable as {form.file_extension}: {_parse_error_reason(error)}"
                 ) from error
-            source["sha256"] = stream.sha256()
+            source["sha256"] = stream.sha256_if_finished()
         if not source["triples"]:
             first = ""
             for where, reject in self.rejects[:1]:
@@ -131,12 +133,12 @@ class RDFReading:
         first = 1
         for block in _cut_at_line_ends(chunks):
             try:
-                triples = list(_triples_of(block, RdfFormat.N_QUADS))
+                triples = list(_parse_triples(block, RdfFormat.N_QUADS))
             except (SyntaxError, ValueError):  # triples after an unclosed quote would be lost with it
                 triples = []
                 for number, line in enumerate(block.split(b"\n"), first):
                     try:
-                        triples += _triples_of(line, RdfFormat.N_QUADS)
+                        triples += _parse_triples(line, RdfFormat.N_QUADS)
                     except (SyntaxError, ValueError) as error:
                         excerpt = line[:EXCERPT].decode("utf-8", "replace")
                         bad = Reject(
@@ -147,7 +149,7 @@ class RDFReading:
             first += block.count(b"\n")
 
 
-def rdf_format(name: str) -> Any:
+def rdf_format_unless_by_line(name: str) -> Any:
     """pyoxigraph's format for a file's ending, None for N-Triples and N-Quads, which are read by line.
 
     Raises SourceError for other endings. Standard input is N-Triples.
@@ -162,7 +164,7 @@ def rdf_format(name: str) -> Any:
     return None if form in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS) else form
 
 
-def _triples_of(data: Any, form: Any) -> Iterator[Triple]:
+def _parse_triples(data: Any, form: Any) -> Iterator[Triple]:
     """The triples of bytes or a stream whose predicates are read: (subject, blank nodes with `_:`; predicate; object).
 
     Triples about triples are skipped. Raises SyntaxError or ValueError where the data are not in the format.
@@ -172,7 +174,7 @@ def _triples_of(data: Any, form: Any) -> Iterator[Triple]:
     for quad in pyoxigraph.parse(data, form, base_iri=BASE, lenient=True):  # the dumps have IRIs that RFC 3987 forbids
         predicate, subject, thing = quad.predicate.value, quad.subject, quad.object
         kind = _KINDS.get(type(thing).__name__)
-        if kind is None or not is_read_predicate(predicate):
+        if kind is None or not is_supported_predicate(predicate):
             continue
         language = datatype = None
         if kind == "literal":
@@ -195,14 +197,14 @@ def _cut_at_line_ends(chunks: Iterable[bytes]) -> Iterator[bytes]:
         remainder = tail
         if end:
             yield lines + end
-        elif len(remainder) > LONGEST_LINE:  # no line of RDF
+        elif len(remainder) > LONGEST_LINE:  # longer than any line of RDF
             yield remainder
             remainder = b""
     if remainder:
         yield remainder
 
 
-class _Stream:
+class _ChunkStream:
     """Chunks of bytes as a stream to read from."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
@@ -241,7 +243,7 @@ class _GatheredTriples:
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
-        self._path.unlink(missing_ok=True)  # before the snapshot needs the room
+        self._path.unlink(missing_ok=True)  # removed at once: the snapshot needs the disk space
 
     def add(self, subject: str, predicate: str, term: Term) -> None:
         """Store a triple whose predicate is read, where its subject is an entity, a statement, a value or a page."""
@@ -257,11 +259,11 @@ class _GatheredTriples:
                 return
             subject = ENTITY + subject.removeprefix(DATA)
         if subject != self._subject:  # dumps have the triples of a subject together: one row then
-            self._close_subject()
+            self._queue_facts_of_subject()
             self._subject = subject
         self._facts.append([predicate, *term])
 
-    def _close_subject(self) -> None:
+    def _queue_facts_of_subject(self) -> None:
         subject, facts = self._subject, self._facts
         self._facts = []
         name = subject.removeprefix(ENTITY)
@@ -281,7 +283,7 @@ class _GatheredTriples:
 
     def facts_by_entity(self) -> Iterator[tuple[str, Facts]]:
         """(entity id, all its facts), by number, properties first, once everything was added."""
-        self._close_subject()
+        self._queue_facts_of_subject()
         self._flush()
         self._connection.execute("CREATE INDEX by_subject ON gathered (about)")
         # Numbers are less than any text.

@@ -29,8 +29,8 @@ from kg.reading.rdf_entities import (
     AssembledEntity,
     Term,
     assemble_entity,
-    is_read_predicate,
-    language_tags,
+    is_supported_predicate,
+    possible_language_tags,
     property_datatype,
 )
 from kg.web.addresses import ServiceAddress
@@ -75,7 +75,7 @@ class Endpoint:
             raise SourceError(f"no SPARQL endpoint: {error}, or one of {', '.join(ENDPOINTS)}") from None
         self.url = address.shown
         self.client = ServiceClient(address, patience or RetryDelays(timeout=_TIMEOUT))
-        self._whole = 1  # a result of so many rows was whole: the server's limit is no smaller
+        self._whole = 1  # rows of the longest result that was complete: the server's limit is no smaller
 
     def select_all(self, variables: str, pattern: str) -> list[Row]:
         """All distinct solutions of a pattern for some variables (`?s ?p ?o`), in no stated order.
@@ -166,7 +166,7 @@ class SPARQLEntities:
         self._endpoint = endpoint
         self._filter = ""
         if languages is not None:
-            tags = sorted({tag for code in {*languages, "mul"} for tag in ("", *language_tags(code))})
+            tags = sorted({tag for code in {*languages, "mul"} for tag in ("", *possible_language_tags(code))})
             listed = ", ".join(f'"{tag}"' for tag in tags)
             self._filter = f"FILTER(?p NOT IN ({_TERMS}) || LCASE(LANG(?o)) IN ({listed}))"
         self._datatypes: dict[str, str | None] = {}
@@ -174,7 +174,7 @@ class SPARQLEntities:
         self.not_found: list[str] = []
 
     @cached_property
-    def has_statements(self) -> bool:
+    def has_statement_nodes(self) -> bool:
         """Whether the endpoint has statement nodes with ranks."""
         ranks = "VALUES ?rank { wikibase:NormalRank wikibase:PreferredRank }"
         return bool(self._endpoint.select(f"SELECT ?s WHERE {{ {ranks} ?s wikibase:rank ?rank }} LIMIT 1"))
@@ -189,7 +189,8 @@ class SPARQLEntities:
         for some in _in_batches(unique_ids, _BATCH):
             found = self._fetch_entities(some)
             merged = {name: one.merged_into for name, one in found.items() if one.data is None and one.merged_into}
-            targets = self._fetch_entities(sorted(set(merged.values()) - found.keys())) | found  # one step, as the API
+            # merged ids are followed by one step, as the API does
+            targets = self._fetch_entities(sorted(set(merged.values()) - found.keys())) | found
             for entity_id, one in found.items():
                 target = targets[merged.get(entity_id, entity_id)]
                 if target.data is None:
@@ -202,7 +203,7 @@ class SPARQLEntities:
     def _fetch_entities(self, ids: Sequence[str]) -> dict[str, AssembledEntity]:
         """The entities assembled from the endpoint's triples; a batch that is too large for it is halved."""
         found: dict[str, AssembledEntity] = {}
-        for some, (facts, nodes) in _ask_in_halves(self._read_facts, ids):
+        for some, (facts, nodes) in _ask_in_halves(self._query_facts, ids):
             for entity_id in some:
                 of_it = facts.get(entity_id, ())
                 one = assemble_entity(entity_id, of_it, lambda name, of=nodes: of.get(name, ()), self._datatypes)  # type: ignore[misc]
@@ -210,21 +211,21 @@ class SPARQLEntities:
                 self.truthy |= one.truthy
         return found
 
-    def _read_facts(self, ids: Sequence[str]) -> tuple[_FactsBySubject, _FactsBySubject]:
+    def _query_facts(self, ids: Sequence[str]) -> tuple[_FactsBySubject, _FactsBySubject]:
         """The facts of entities by id, and of their statement and value nodes by name."""
         ask, subjects = self._endpoint.select_all, _prefixed_names(ids)
-        direct = f'STRSTARTS(STR(?p), "{_PROP}{"P" if self.has_statements else "direct/P"}")'
+        direct = f'STRSTARTS(STR(?p), "{_PROP}{"P" if self.has_statement_nodes else "direct/P"}")'
         plain = f"{_TERMS}, owl:sameAs, rdf:type, wikibase:propertyType, wikibase:sitelinks, {_ORDERS}"
         about = f"VALUES ?s {{ {subjects} }} ?s ?p ?o . FILTER(?p IN ({plain}) || {direct}) {self._filter}"
         facts = {name.removeprefix(ENTITY): pairs for name, pairs in _group_by_subject(ask("?s ?p ?o", about)).items()}
         nodes: _FactsBySubject = {}
-        if self.has_statements:
+        if self.has_statement_nodes:
             held = (
                 f'VALUES ?e {{ {subjects} }} ?e ?claim ?s . FILTER(STRSTARTS(STR(?claim), "{_PROP}P")) ?s ?p ?o .'
                 f" FILTER(?p IN (rdf:type, wikibase:rank, wikibase:propertyType, {_ORDERS})"
                 f' || STRSTARTS(STR(?p), "{_PROP}"))'
             )
-            nodes = _group_by_subject(row for row in ask("?s ?p ?o", held) if is_read_predicate(row["p"].value))
+            nodes = _group_by_subject(row for row in ask("?s ?p ?o", held) if is_supported_predicate(row["p"].value))
             full = (NAMESPACES["psv"], NAMESPACES["pqv"])
             pairs = chain.from_iterable(nodes.values())
             values = sorted(
@@ -235,14 +236,14 @@ class SPARQLEntities:
                 of_values = f"{named} ?s ?p ?o . FILTER(?p IN (rdf:type, {_ABOUT_VALUES}))"
                 nodes |= _group_by_subject(ask("?s ?p ?o", of_values))
         uncounted = [name for name, pairs in facts.items() if SITELINKS not in dict(pairs)]
-        if uncounted:  # there are as many sitelinks as pages about it
+        if uncounted:  # an entity without a stated number has one sitelink for each page about it
             pages = f"VALUES ?s {{ {_prefixed_names(uncounted)} }} ?o schema:about ?s ; schema:isPartOf ?wiki"
             for row in ask("?s ?o", pages):
                 facts[row["s"].value.removeprefix(ENTITY)].append((ABOUT, row["o"]))
-        self._learn_datatypes(chain(chain.from_iterable(facts.values()), chain.from_iterable(nodes.values())))
+        self._query_unknown_datatypes(chain(chain.from_iterable(facts.values()), chain.from_iterable(nodes.values())))
         return facts, nodes
 
-    def _learn_datatypes(self, facts: Iterable[tuple[str, Term]]) -> None:
+    def _query_unknown_datatypes(self, facts: Iterable[tuple[str, Term]]) -> None:
         used = {predicate.rpartition("/")[2] for predicate, _ in facts if predicate.startswith(_PROP)}
         lacking = sorted(prop for prop in used - self._datatypes.keys() if PROPERTY_ID.match(prop))
         if lacking:
@@ -262,7 +263,7 @@ class SPARQLEntities:
         return sorted(set(self._subjects_with_value("P31", sorted(below))))
 
     def _subjects_with_value(self, prop: str, targets: Sequence[str]) -> Iterator[str]:
-        if self.has_statements:
+        if self.has_statement_nodes:
             stated = "?s p:{0} ?node . ?node ps:{0} ?o ; wikibase:rank ?rank . FILTER(?rank != wikibase:DeprecatedRank)"
         else:
             stated = "?s wdt:{0} ?o"
@@ -283,8 +284,8 @@ class SPARQLEntities:
         ids: set[str] = set()
         found: set[str] = set()
         asked = sorted({name for name in names if normalise(name)})
-        spellings = sorted({spelling for name in asked for spelling in _case_variants(name)})
-        tags = sorted({tag for code in languages for tag in language_tags(code)})  # as RDF writes them
+        spellings = sorted({spelling for name in asked for spelling in _usual_spellings(name)})
+        tags = sorted({tag for code in languages for tag in possible_language_tags(code)})  # as RDF writes them
         for some in _in_batches(spellings, max(1, _NODES // len(tags))):
             # A string of JSON is one of SPARQL.
             literals = " ".join(f"{orjson.dumps(name).decode()}@{tag}" for name in some for tag in tags)
@@ -295,7 +296,7 @@ class SPARQLEntities:
                 entity_id = row["s"].value.removeprefix(ENTITY)
                 if ENTITY_ID.match(entity_id):
                     ids.add(entity_id)
-                    found.add(normalise(row["o"].value))  # spelt as there
+                    found.add(normalise(row["o"].value))  # as the endpoint spells it
         self.not_found = [name for name in asked if normalise(name) not in found]
         return sorted(ids)
 
@@ -332,7 +333,7 @@ def _ask_in_halves(ask: Callable[[Sequence[str]], T], names: Sequence[str]) -> I
         yield names, found
 
 
-def _case_variants(name: str) -> set[str]:
+def _usual_spellings(name: str) -> set[str]:
     """The usual spellings of a name: as given, in lower case, the first or every word capitalised; both apostrophes."""
     text = " ".join(name.split())
     cased = {text, text.lower(), text[:1].lower() + text[1:], text[:1].upper() + text[1:]}

@@ -46,7 +46,7 @@ UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}
 
 
 def record_of(entity: Entity, number: int) -> Record:
-    """All rows of an entity but its names."""
+    """The record of an entity: all its rows except those of the table `name`."""
     terms: list[TermRow] = [(number, language, schema.LABEL, 0, text) for language, text in entity.labels.items()]
     terms += [(number, language, schema.DESCRIPTION, 0, text) for language, text in entity.descriptions.items()]
     for language, texts in entity.aliases.items():
@@ -89,7 +89,7 @@ def short_statement_id(name: str, subject: str) -> str | bytes:
         if len(name) == prefix + 36 and UUID.match(name, prefix):
             return bytes.fromhex(name[prefix:].replace("-", ""))
         return name[prefix - 1 :]
-    return "=" + name if name[:1] in ("$", "=") else name  # else it would read as one of the short forms
+    return "=" + name if name[:1] in ("$", "=") else name  # else it would be read back as a short form
 
 
 def full_statement_id(subject: str, stored: bytes | str) -> str:

@@ -153,7 +153,8 @@ def write_entities(connection: sqlite3.Connection, entities: Iterable[Entity]) -
             "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?))",
             (orjson.dumps(list(last)).decode(),),
         ).fetchall()
-        remove_entities(connection, [number for (number,) in known])  # with terms that the new one lacks
+        # with all rows: the new entity may lack some terms
+        remove_entities(connection, [number for (number,) in known])
         insert_records(connection, [record_of(entity, number) for number, entity in last.items()])
     return count
 
@@ -211,7 +212,7 @@ def finish_snapshot(
     `digest`: the sum over the entities where it is known.
     """
     run = connection.execute
-    for table in ("name", "value_count", "property_count", "manifest"):  # of an earlier `seal`
+    for table in ("name", "value_count", "property_count", "manifest"):  # rows that an earlier `finish_snapshot` wrote
         run(f"DELETE FROM {table}")
     run("DROP INDEX IF EXISTS statement_target")
     # A redirect from an id that is here itself, or to one that is not, would only mislead.
@@ -223,7 +224,7 @@ def finish_snapshot(
         "INSERT INTO name SELECT normalise(text) AS key, language, kind, entity, ordinal FROM term"
         f" WHERE kind <> {schema.DESCRIPTION} ORDER BY key, language, kind, entity, ordinal"
     )
-    run("DELETE FROM name WHERE key = ''")  # nothing of these remains to compare
+    run("DELETE FROM name WHERE key = ''")  # names of which `normalise` leaves nothing
     run(
         "INSERT INTO value_count SELECT property, value, count(DISTINCT subject) FROM statement"
         f" WHERE type = {schema.ENTITY} AND rank > 0 AND value IN (SELECT id FROM entity)"
@@ -234,7 +235,7 @@ def finish_snapshot(
         " ON CONFLICT DO UPDATE SET entities = entities + excluded.entities",
         other_values,
     )
-    run(schema.INDEX)  # after the counts: it would be used for them, and each rank looked up in the table
+    run(schema.INDEX)  # made after the counts, which would be slower with it: each rank would be looked up in the table
     run(
         "INSERT INTO property_count SELECT property, count(*) FROM"
         f" (SELECT DISTINCT subject, property FROM statement WHERE rank > 0 AND type <> {schema.NOVALUE})"

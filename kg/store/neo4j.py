@@ -87,7 +87,8 @@ class Address:
         """
         try:
             parts = urlsplit(text)
-            port = f":{parts.port}" if parts.port is not None else ""  # raises for a port that is none
+            # reading `port` raises ValueError where it is no number
+            port = f":{parts.port}" if parts.port is not None else ""
         except ValueError:  # its message repeats a password written in place of a port
             raise MirrorError(f"no address of a Neo4j server: {_EXPECTED}") from None
         # Messages above this line do not repeat the text, which may contain a password.
@@ -131,7 +132,7 @@ class Neo4jClient:
         logging.getLogger("neo4j").addHandler(logging.NullHandler())
         self._driver = neo4j.GraphDatabase.driver(
             address.uri,
-            auth=_credentials(),
+            auth=_credentials_of_environment(),
             telemetry_disabled=True,  # by default the driver reports its use
             connection_timeout=10.0,
             connection_acquisition_timeout=15.0,
@@ -161,9 +162,9 @@ class Neo4jClient:
             self._converting_errors(allowed),
             self._driver.session(database=self.address.database, fetch_size=-1) as session,
         ):
-            return session.execute_write(work)  # reads too: others of a cluster may lag behind the leader
+            return session.execute_write(work)  # also for reads: other servers of a cluster may lag behind the leader
 
-    def check_server(self) -> None:
+    def check_server_version(self) -> None:
         """Raise MirrorError unless a server answers and is new enough; does not wait for a server that is down."""
         with self._converting_errors(self._query_seconds):
             version = self._driver.get_server_info().agent
@@ -191,7 +192,9 @@ class Neo4jClient:
         except Neo4jError as error:
             code = error.code or ""
             if ".Security." in code:
-                credentials = f"user {os.environ.get(USER) or 'neo4j'!r}" if _credentials() else "no credentials"
+                credentials = (
+                    f"user {os.environ.get(USER) or 'neo4j'!r}" if _credentials_of_environment() else "no credentials"
+                )
                 refused = f"{where} refused {credentials} ({code}); set {USER} and {PASSWORD}"
                 raise MirrorAccessError(refused) from error
             if "TransactionTimedOut" in code or "TransactionTerminated" in code:
@@ -202,13 +205,13 @@ class Neo4jClient:
             raise MirrorError(f"{where} says: {error.message} ({code})") from error
 
 
-def _credentials() -> tuple[str, str] | None:
+def _credentials_of_environment() -> tuple[str, str] | None:
     password = os.environ.get(PASSWORD)
     return (os.environ.get(USER) or "neo4j", password) if password else None
 
 
 VALUES_A_BLOCK = 5_000  # targets per node `:ValueList`: reading the most frequent few reads one node
-LONGEST_KEY = 1_000  # longest name in an index, in bytes; longer ones are hashes there. Neo4j allows some 8,000
+LONGEST_KEY = 1_000  # bytes; a longer name is stored in the index as its hash. Neo4j allows some 8,000
 
 # Properties of a node are these names, "_" and a language.
 TERMS = {"label": schema.LABEL, "description": schema.DESCRIPTION, "aliases": schema.ALIAS}
@@ -254,7 +257,7 @@ def decode_entity(
                     stated.append((place, ordinal, statement))
     for prop, ordinal, rank, target, qualifiers, name, about in related:
         place = int(prop[1:])
-        statement_datatype = default_datatype(target) if about is None else about or None
+        statement_datatype = datatype_implied_by_target(target) if about is None else about or None
         statement = decode_statement(
             subject, place, RANK_CODES[rank], schema.ENTITY, target, qualifiers, f"={name}", statement_datatype
         )
@@ -282,7 +285,8 @@ class Neo4jStore:
         self._load = marker["load"]
         self._manifest: dict[str, Any] = orjson.loads(marker["manifest"])
         self._property_counts: dict[str, int] = orjson.loads(marker["property_counts"])
-        self._resolve = _RESOLVED if self._manifest["counts"].get("redirects") else _UNRESOLVED  # a lookup less
+        # without redirects one lookup is saved
+        self._resolve = _RESOLVED if self._manifest["counts"].get("redirects") else _UNRESOLVED
 
     @classmethod
     def open(
@@ -294,7 +298,7 @@ class Neo4jStore:
         """
         client = Neo4jClient(Address.parse(address), query_seconds=query_seconds, patience=patience)
         try:
-            client.check_server()
+            client.check_server_version()
             marker = read_marker(client)
             if marker is None:
                 raise MirrorError(f"{client.address} holds no snapshot; put one there with 'granola snapshot push'")
@@ -322,7 +326,7 @@ class Neo4jStore:
         query = (
             "UNWIND $ids AS given "
             + self._resolve
-            + "MATCH (n:Entity {id: id}) WHERE n.sitelinks IS NOT NULL"  # nodes :Missing have none
+            + "MATCH (n:Entity {id: id}) WHERE n.sitelinks IS NOT NULL"  # only nodes :Missing lack it
             + " RETURN [given, n.number, n.sitelinks, n.datatype, "
             + (", ".join(("n.statements", _ROWS)) if stated else "null, []")
             + (", properties(n)]" if languages is None else ", [key IN $keys | n[key]]]")
@@ -330,7 +334,7 @@ class Neo4jStore:
         entities: dict[str, Entity] = {}
         valid_ids = [entity_id for entity_id in dict.fromkeys(ids) if signed_number(entity_id) is not None]
         for chunk in _chunks(valid_ids):
-            for row in self._read(query, ids=chunk, types=types, keys=keys):
+            for row in self._read_of_opened_load(query, ids=chunk, types=types, keys=keys):
                 entity_id, number, sitelinks, datatype, literals, related, terms = row
                 if languages is not None:
                     terms = {key: text for key, text in zip(keys, terms, strict=True) if text is not None}
@@ -345,7 +349,7 @@ class Neo4jStore:
         query = "UNWIND $keys AS key MATCH (n:Name {key: key}) RETURN [key, n.carriers]"
         carriers: dict[str, str] = {}
         for chunk in _chunks(list(stored.values())):
-            carriers.update(self._read(query, keys=chunk))
+            carriers.update(self._read_of_opened_load(query, keys=chunk))
         matches: dict[str, list[NameMatch]] = {}
         for key, at in stored.items():
             if at in carriers:
@@ -373,7 +377,9 @@ class Neo4jStore:
                 " WITH DISTINCT s.number AS number RETURN number"
                 " ORDER BY number < 0, abs(number) LIMIT $limit }]"
             )
-            rows = self._read(query, pairs=[list(pair) for pair in chunk], limit=_ALL if limit is None else limit)
+            rows = self._read_of_opened_load(
+                query, pairs=[list(pair) for pair in chunk], limit=_ALL if limit is None else limit
+            )
             referrers_of.update(
                 ((prop, target), [id_of(n) for n in numbers]) for (prop, target), numbers in rows if numbers
             )
@@ -389,7 +395,7 @@ class Neo4jStore:
         )
         counts: dict[str, dict[str, int]] = {}
         for chunk in _chunks(list(dict.fromkeys(target for _, target in valid_pairs))):
-            for entity_id, text in self._read(query, ids=chunk):
+            for entity_id, text in self._read_of_opened_load(query, ids=chunk):
                 with self._converting_decode_errors(entity_id):
                     counts[entity_id] = orjson.loads(text)
         return {(p, t): counts[t][p] for p, t in valid_pairs if p in counts.get(t, ())}
@@ -403,7 +409,7 @@ class Neo4jStore:
         if (signed_number(prop) or 0) >= 0:
             return []
         blocks = _ALL if limit is None else -(-limit // VALUES_A_BLOCK)
-        rows = self._read(
+        rows = self._read_of_opened_load(
             "MATCH (v:ValueList {property: $property}) WHERE v.block < $blocks"
             " RETURN [v.targets, v.entities] ORDER BY v.block",
             property=prop,
@@ -421,11 +427,11 @@ class Neo4jStore:
                 " RETURN [n.number, n.sitelinks IS NOT NULL]"
             )
             last = 0
-            while rows := self._read(query, last=last, page=_PAGE):
+            while rows := self._read_of_opened_load(query, last=last, page=_PAGE):
                 for number, here in rows:
                     if here:
                         yield id_of(number)
-                last = rows[-1][0]  # by value: SKIP would count through what was read
+                last = rows[-1][0]  # continues after this number: SKIP would go through all earlier rows again
 
     def descriptions(self, languages: Sequence[str]) -> Iterator[str]:
         """See `Store.descriptions`."""
@@ -448,7 +454,7 @@ class Neo4jStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _read(self, query: str, **parameters: Any) -> list[Any]:
+    def _read_of_opened_load(self, query: str, **parameters: Any) -> list[Any]:
         """The result of `query`, one value per row, from the same load that was opened."""
         answer = self._client.run(f"{_HEAD}{query} }}", parameters)
         if len(answer) != 1 or answer[0][0] != self._load:
@@ -492,12 +498,12 @@ def _chunks(items: list[T]) -> Iterator[list[T]]:
 
 
 def name_index_key(name: str) -> str:
-    """The form of a normalised name in the index: itself, or its hash where it is very long."""
+    """The key of a normalised name in the index: the name itself, or its hash where it is longer than LONGEST_KEY."""
     data = name.encode()
     # A normalised name has no control character, so no name looks like a hash.
     return name if len(data) <= LONGEST_KEY else "\x01" + hashlib.sha256(data).hexdigest()
 
 
-def default_datatype(target: int) -> str:
+def datatype_implied_by_target(target: int) -> str:
     """The datatype of a statement whose relationship names none."""
     return "wikibase-item" if target > 0 else "wikibase-property"

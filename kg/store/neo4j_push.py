@@ -27,7 +27,15 @@ from kg.base.model import id_of
 from kg.errors import MirrorError
 from kg.store import schema
 from kg.store.entity_rows import RowGroups, full_statement_id, json_text
-from kg.store.neo4j import MODEL, VALUES_A_BLOCK, Address, Neo4jClient, default_datatype, name_index_key, read_marker
+from kg.store.neo4j import (
+    MODEL,
+    VALUES_A_BLOCK,
+    Address,
+    Neo4jClient,
+    datatype_implied_by_target,
+    name_index_key,
+    read_marker,
+)
 from kg.store.sqlite import SQLiteStore, read_only_connection
 
 _BEGIN = -(1 << 62)  # below all entity numbers; those of properties are negative
@@ -153,9 +161,9 @@ def relationship_pieces(connection: sqlite3.Connection, after: int | None = None
             properties = {"id": full_statement_id(name, statement_id), "rank": schema.RANKS[rank], "ordinal": ordinal}
             if qualifiers is not None:
                 properties["qualifiers"] = qualifiers
-                properties |= _start_and_end(qualifiers)
+                properties |= _start_and_end_dates(qualifiers)
             kind = schema.DATATYPES[datatype] if isinstance(datatype, int) else datatype
-            if kind != default_datatype(value):  # which nearly all have: a property less on each of millions
+            if kind != datatype_implied_by_target(value):  # which nearly all have: a property less on each of millions
                 properties["datatype"] = kind or ""
             stated.append([id_of(value), f"P{prop}", properties])
         yield RowPiece(key=subject, rows=[[name, stated]], count=len(stated))
@@ -191,8 +199,8 @@ def _term_properties(rows: list[Any]) -> dict[str, str]:
     return node | {key: json_text(texts) for key, texts in aliases.items()}
 
 
-def _start_and_end(qualifiers: str) -> dict[str, int]:
-    """`start` and `end` of a statement, where they are known."""
+def _start_and_end_dates(qualifiers: str) -> dict[str, int]:
+    """`start` and `end` of a statement as numbers YYYYMMDD, each only where it is known."""
     span: dict[str, int] = {}
     for prop, kind, value in orjson.loads(qualifiers):
         if kind == schema.TIME and prop in (_START, _END) and abs(value[0]) <= _FARTHEST_YEAR:
@@ -206,8 +214,8 @@ class _Phase:
     name: str
     rows: Callable[[sqlite3.Connection, Any], Iterator[RowPiece]]
     write: str
-    count: str  # how many there should be, from the snapshot file
-    server_count: str  # how many there are, from the server
+    count: str  # query of the snapshot file: how many there should be
+    server_count: str  # query of the server: how many there are
 
 
 _PHASES = (
@@ -298,7 +306,7 @@ def push(
     client = Neo4jClient(Address.parse(address), query_seconds=WRITE_SECONDS, patience=patience)
     # Two threads read it: totals are read here, rows by `_prefetching`.
     with closing(client), closing(read_only_connection(snapshot, shared=True)) as connection:
-        client.check_server()
+        client.check_server_version()
         return _Push(client, connection, manifest, batch, progress).run(replace=replace)
 
 
@@ -320,7 +328,7 @@ class _Push:
             self.client.run(statement)
         self.client.run("CALL db.awaitIndexes(3600)", seconds=3700)  # longer: the server is to give its own reason
         written = {} if marker["complete"] else self._write_phases(marker)
-        if wrong := wrong_counts(self.client, self.connection):
+        if wrong := count_difference_lines(self.client, self.connection):
             raise MirrorError(
                 f"{self.client.address} was changed since the snapshot was put there: {', '.join(wrong)};"
                 " give --replace to put it there anew"
@@ -422,7 +430,7 @@ def _prefetching(pieces: Iterator[RowPiece]) -> Generator[RowPiece]:
             yield piece
 
 
-def wrong_counts(client: Neo4jClient, connection: sqlite3.Connection) -> list[str]:
+def count_difference_lines(client: Neo4jClient, connection: sqlite3.Connection) -> list[str]:
     """The counts in which a database differs from the snapshot file, in words; empty where all agree."""
     wrong = []
     for phase in _PHASES:

@@ -68,14 +68,17 @@ class Store(Protocol):
         ...
 
     def value_counts(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
-        """How many entities of the *whole source* carry each (property, target id), non-deprecated.
+        """For each pair (property, target id), the number of entities of the *whole source* with this statement, not
+        deprecated.
 
-        Independent of the selection. Pairs never seen are absent.
+        The selection of the snapshot does not matter. Pairs that no entity has are absent.
         """
         ...
 
     def property_counts(self, properties: Collection[str]) -> dict[str, int]:
-        """How many entities of the whole source carry each property, non-deprecated, not novalue."""
+        """For each property, the number of entities of the whole source that have it; deprecated and "no value" do not
+        count.
+        """
         ...
 
     def values_of(self, prop: str, *, limit: int | None = None) -> list[tuple[str, int]]:
@@ -87,7 +90,9 @@ class Store(Protocol):
         ...
 
     def descriptions(self, languages: Sequence[str]) -> Iterator[str]:
-        """The description of each item that has one in any of the languages, in the first of them; by number."""
+        """One description of each item, in the first of `languages` that it has one in; items by number, those without
+        left out.
+        """
         ...
 
     def manifest(self) -> Mapping[str, Any]:

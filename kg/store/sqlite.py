@@ -96,7 +96,8 @@ class SQLiteStore:
                 raise DamagedSnapshotError(
                     f"{path} is unfinished: its manifest lacks {' and '.join(sorted(missing))}; build it again"
                 )
-            store._redirected = bool(store._fetch_rows("SELECT 1 FROM redirect LIMIT 1"))  # else no lookup is needed
+            # without redirects no lookup is needed
+            store._redirected = bool(store._fetch_rows("SELECT 1 FROM redirect LIMIT 1"))
         except BaseException:
             store.close()
             raise
@@ -168,7 +169,7 @@ class SQLiteStore:
             (ids, *given),
         )
         terms = {number: [row[1:] for row in group] for number, group in groupby(rows, key=itemgetter(0))}
-        statements = self._statements(ids, {number: id_of(number) for number, _, _ in heads}, properties)
+        statements = self._read_statements(ids, {number: id_of(number) for number, _, _ in heads}, properties)
         return {
             number: entity_from_parts(
                 id_of(number), sitelinks, datatype, terms.get(number, ()), statements.get(number, ())
@@ -176,7 +177,7 @@ class SQLiteStore:
             for number, sitelinks, datatype in heads
         }
 
-    def _statements(
+    def _read_statements(
         self, ids: str, names: Mapping[int, str], properties: Collection[str] | None
     ) -> dict[int, list[Statement]]:
         sql = (
@@ -215,7 +216,7 @@ class SQLiteStore:
         matches = {key: matches_in_order(rows) for key, rows in carriers.items()}
         return {name: list(matches[key]) for name, key in keys.items() if key in matches}
 
-    def names_beginning(self, text: str, *, languages: Collection[str], limit: int) -> list[NameMatch]:
+    def matches_of_names_beginning(self, text: str, *, languages: Collection[str], limit: int) -> list[NameMatch]:
         """Labels and aliases in `languages` that begin so after `kg.base.model.normalise`, `limit` at most.
 
         The shortest names first, then labels, then the smallest ids. Of a beginning that very many names have only the
@@ -240,11 +241,11 @@ class SQLiteStore:
     ) -> dict[tuple[str, str], list[str]]:
         """See `Store.referrers`."""
         referrers_of: dict[tuple[str, str], list[str]] = {}
-        for pair, (prop, target) in self._numbered_pairs(pairs):
+        for pair, (prop, target) in self._valid_pairs_as_numbers(pairs):
             numbers: list[int] = []
             # Two queries keep the order of ids (items, then properties) without sorting a hub's millions.
             for side, order in ((">", "ASC"), ("<", "DESC")):
-                left = -1 if limit is None else limit - len(numbers)  # LIMIT -1 is none
+                left = -1 if limit is None else limit - len(numbers)  # LIMIT -1 means no limit
                 if left:
                     rows = self._fetch_rows(  # by name, lest the planner reads the table of statements instead
                         "SELECT DISTINCT subject FROM statement INDEXED BY statement_target"
@@ -260,7 +261,7 @@ class SQLiteStore:
     def value_counts(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
         """See `Store.value_counts`."""
         count_of: dict[tuple[str, str], int] = {}
-        for pair, numbers in self._numbered_pairs(pairs):
+        for pair, numbers in self._valid_pairs_as_numbers(pairs):
             rows = self._fetch_rows("SELECT entities FROM value_count WHERE property = ? AND target = ?", numbers)
             if rows:
                 count_of[pair] = rows[0][0]
@@ -353,7 +354,9 @@ class SQLiteStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _numbered_pairs(self, pairs: Collection[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], tuple[int, int]]]:
+    def _valid_pairs_as_numbers(
+        self, pairs: Collection[tuple[str, str]]
+    ) -> Iterator[tuple[tuple[str, str], tuple[int, int]]]:
         for pair in dict.fromkeys(pairs):
             prop, target = signed_number(pair[0]), signed_number(pair[1])
             if prop is not None and prop < 0 and target is not None:
@@ -370,7 +373,7 @@ class SQLiteStore:
 
 
 def _language_condition(column: str, languages: Collection[str] | None) -> tuple[str, tuple[str, ...]]:
-    """A condition on a column of language codes, and its parameters; none where all languages are wanted."""
+    """An SQL condition on a column of language codes, and its parameters; both empty where all languages are wanted."""
     if languages is None:
         return "", ()
     return f" AND {column} IN (SELECT value FROM json_each(?))", (json_text(list(languages)),)

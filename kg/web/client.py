@@ -71,7 +71,7 @@ class AnswerCache:
                     bodies[key] = zlib.decompress(body)
                 except zlib.error:
                     continue
-                self._note_time(fetched)
+                self._note_fetch_time(fetched)
         return bodies
 
     def put(self, answers: Mapping[str, bytes]) -> None:
@@ -87,9 +87,9 @@ class AnswerCache:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise SourceError(f"{self.path}: an answer cannot be kept: {error}") from error
-        self._note_time(now)
+        self._note_fetch_time(now)
 
-    def _note_time(self, moment: float) -> None:
+    def _note_fetch_time(self, moment: float) -> None:
         self.first = moment if self.first is None else min(self.first, moment)
         self.last = moment if self.last is None else max(self.last, moment)
 
@@ -98,7 +98,7 @@ class AnswerCache:
         (is_empty,) = self._connection.execute("SELECT NOT EXISTS (SELECT 1 FROM answer)").fetchone()
         self._connection.close()
         if is_empty:
-            self.path.unlink(missing_ok=True)  # who looks for kept answers finds no empty file
+            self.path.unlink(missing_ok=True)  # an empty file is not left behind
 
 
 def cache_key(*parts: str) -> str:
@@ -228,7 +228,7 @@ class Answer:
     """A service's answer. `cut`: the reason why the body is incomplete, None where it is whole."""
 
     status: int
-    headers: Mapping[str, str]  # whatever the letters' case
+    headers: Mapping[str, str]  # keys are found in upper and lower case
     body: bytes
     cut: ServiceError | None = None
 
@@ -281,7 +281,7 @@ class ServiceClient:
                     raise late from None
                 except HTTPError as error:
                     cut = ServiceError(f"{url}: {self.address.remove_secrets(str(error))}")
-                self._answered = True  # from now on a lost connection is worth another try
+                self._answered = True  # it has answered: after this a lost connection is tried again
                 return Answer(status=response.status_code, headers=response.headers, body=bytes(body), cut=cut)
         except requests.ReadTimeout:
             raise late from None
@@ -290,7 +290,8 @@ class ServiceClient:
             failed = f"{url}: {self.address.remove_secrets(str(cause))}"
             if isinstance(cause, NewConnectionError | ConnectTimeoutError) and not self._answered:
                 raise ServiceError(f"{failed}; is the address right, and is this machine on the network?") from None
-            raise TryAgain(ServiceError(failed)) from None  # reset, or away for a while
+            # the connection was reset, or the service is away for a while
+            raise TryAgain(ServiceError(failed)) from None
 
     def raise_for_status(self, answer: Answer) -> None:
         """Raises TryAgain for a status that may pass, and QueryError for one that will not."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.base.model import best_text, fallback_chain, names_with_fallbacks, normalise
+from kg.base.model import best_text_and_language, fallback_chain, names_with_fallbacks, normalise
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_fallbacks_end_in_mul_and_en() -> None:
 
 def test_best_text_and_names() -> None:
     labels = {"mul": "Goethe", "ar": "غوته"}
-    assert best_text(labels, "de") == ("Goethe", "mul")
-    assert best_text({"ar": "غوته"}, "de") == ("غوته", "ar")
-    assert best_text({}, "de") is None
+    assert best_text_and_language(labels, "de") == ("Goethe", "mul")
+    assert best_text_and_language({"ar": "غوته"}, "de") == ("غوته", "ar")
+    assert best_text_and_language({}, "de") is None
     assert names_with_fallbacks(labels, {"en": ("GOETHE", "J. W. G.")}, "de") == ("Goethe", "J. W. G.")

@@ -32,7 +32,7 @@ from granola import __version__
 from granola.base.terminal_lines import escape_controls
 from granola.commands.command_list import COMMANDS, GROUPS, VERBS, command_class
 from granola.errors import GranolaError, UsageError
-from kg.base.files import is_full, write_failure_reason
+from kg.base.files import is_out_of_space, write_failure_reason
 from kg.errors import KGError, WebAddressError
 from kg.web.addresses import message_without_secrets, without_secrets
 
@@ -264,7 +264,7 @@ def _run_reporting_errors() -> int:
         why = write_failure_reason(Path(), error)
         if error.filename is not None:
             return _report_error(f"{os.fsdecode(error.filename)}: {why}")
-        return _report_error(f"cannot write to standard output: {why}" if is_full(error) else why)
+        return _report_error(f"cannot write to standard output: {why}" if is_out_of_space(error) else why)
     except UnicodeError as error:
         return _report_error(f"text that cannot be read or written as UTF-8: {error}")
     except sqlite3.Error as error:
