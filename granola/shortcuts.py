@@ -444,13 +444,13 @@ def frame_with_columns(frame: Any, places: Sequence[int], columns: Mapping[str, 
         return table
     import narwhals
 
-    def frame_cell(value: Any) -> Any:
+    def json_of_mixed_list(value: Any) -> Any:
         is_plain = not isinstance(value, list) or all(isinstance(item, str) for item in value)
         return value if is_plain else json_text(value)
 
     columns = {**columns, SNAPSHOT: [snapshot] * len(places)}
     series = [
-        narwhals.new_series(name, list(map(frame_cell, values)), backend=frame.implementation)
+        narwhals.new_series(name, list(map(json_of_mixed_list, values)), backend=frame.implementation)
         for name, values in columns.items()
     ]
     return frame[list(places)].with_columns(*series).to_native()

@@ -243,7 +243,7 @@ class Aggregate(RowsCommand):
         from granola.decoding.methods import default_abstaining, needs_snapshot, rule_of
 
         if self.method == "guess":
-            return self._guess_each_row()
+            return self._guess_from_other_rows()
         check_language(self.language)
         rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
         abstaining = self.abstaining or default_abstaining(self.method)
@@ -263,7 +263,7 @@ class Aggregate(RowsCommand):
             source = ", ".join(self.samples)
             return output.finish(_answered_counts_line(output), source=source, support=support, abstaining=abstaining)
 
-    def _guess_each_row(self) -> RowsOutput:
+    def _guess_from_other_rows(self) -> RowsOutput:
         """Predict each tiered row from the other rows alone, without a model. Raises PredictionError for a file
         without tiered rows.
         """

@@ -135,7 +135,7 @@ def warn_of_misread_rows(rows: Iterable[QARow], language: str, decisions: Decisi
         note(f"{count(number, 'row')} with the language {code!r}, no known code: ladders are told in {language!r}")
 
 
-def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
+def warn_of_languages_without_rules(rows: Mapping[str, int]) -> None:
     """Warn on stderr of features that languages lack, and of languages without rules; `rows` are numbers of rows by
     language.
     """

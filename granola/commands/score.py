@@ -16,7 +16,7 @@ from granola.base.run_record import write_run_record
 from granola.base.settings import Setting, recorded_settings
 from granola.base.terminal_lines import Part, Verbatim, show_lines
 from granola.commands.command import Command
-from granola.commands.messages import count, note, report_rejects, warn_of_answer_languages
+from granola.commands.messages import count, note, report_rejects, warn_of_languages_without_rules
 from granola.commands.output import (
     REJECTS_SUFFIX,
     STANDARD,
@@ -178,7 +178,7 @@ def score_systems(
     ) as chosen:  # fmt: skip
         # A judge reads any language.
         if settings.matcher_name != "judge":
-            warn_of_answer_languages(read.languages)
+            warn_of_languages_without_rules(read.languages)
         for name, file in zip(names_of_systems(predictions), files, strict=True):
             report_rejects(file.name, file.rejected)
             # All requests at once: a judge is slow when asked one by one.
@@ -459,7 +459,7 @@ class Match(RowsCommand):
             output.more |= {
                 "signature": signature, "counts": {"matched": output.written, "rejected": len(output.rejected)}
             }  # fmt: skip
-            warn_of_answer_languages(languages)
+            warn_of_languages_without_rules(languages)
             if replaced := output.counts["replaced"]:
                 note(f"{count(replaced, 'row')} had {', '.join(ADDED[:-1])} or {ADDED[-1]} already: replaced")
             rejected = count(len(output.rejected), "row")

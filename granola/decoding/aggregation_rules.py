@@ -57,7 +57,7 @@ class DragGraph:
         """The most specific claim with enough support, or IDK."""
         if self.abstaining.forces_abstention(responses=tally.responses, abstaining=tally.abstaining):
             return abstention(f"{format_response_count(tally.abstaining, tally.responses)} abstain")
-        of = self.abstaining.counted_responses(responses=tally.responses, abstaining=tally.abstaining)
+        of = self.abstaining.denominator_of_shares(responses=tally.responses, abstaining=tally.abstaining)
         least = least_count_for_share(self.support, of)
         least_unsaid = least_count_for_share(max(self.support, UNSAID), of)
         most = max((claim.stated for claim in tally.claims), default=0)
@@ -181,7 +181,7 @@ class SelfConsistency:
         best, *others = sorted(
             answers, key=lambda claim: (-votes_for(claim), *fineness_sort_key(claim)[:3], ranks[claim.name])
         )
-        of, most = self.abstaining.counted_responses(responses=of_all, abstaining=declining), votes_for(best)
+        of, most = self.abstaining.denominator_of_shares(responses=of_all, abstaining=declining), votes_for(best)
         against = self.abstaining is Abstaining.AGAINST and declining > most
         if against or self.abstaining.forces_abstention(responses=of_all, abstaining=declining, support=most):
             shown = f"{best.name}: {most:.4g} of {of:.4g}"

@@ -55,8 +55,9 @@ class Abstaining(StrEnum):
         # If all abstain there is nothing to decide, whatever the setting.
         return abstaining >= responses or (self is Abstaining.VOTE and abstaining > support)
 
-    def counted_responses(self, *, responses: float, abstaining: float) -> float:
-        """The denominator of a share: all responses for AGAINST, else those that do not abstain."""
+    def denominator_of_shares(self, *, responses: float, abstaining: float) -> float:
+        """The number of responses that shares are taken of. AGAINST: all. IGNORE and VOTE: those that do not abstain.
+        """
         return responses if self is Abstaining.AGAINST else responses - abstaining
 
 

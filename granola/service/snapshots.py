@@ -109,7 +109,7 @@ class WorkThread(Generic[C]):
         context.set_deadline(until)
         try:
             return work(context)
-        except HTTPProblem:  # a refusal leaves no unfinished results
+        except HTTPProblem:  # raised before any result was begun, so there is nothing to drop
             raise
         except BaseException:
             context.set_deadline(inf)
