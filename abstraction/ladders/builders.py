@@ -28,9 +28,9 @@ _BY_ASKS: Mapping[str, Builder] = {
     "taxon": taxon_tiers,
     "office": office_tiers,
 }
-# Types of answer for which a place acts as an owner or maker: "a city in Egypt" rather than "Egypt".
+# Types of answer asked for where a place as answer is an owner or maker: "a city in Egypt" rather than "Egypt".
 _ACTING = frozenset({"agent", "owner", "company", "performer"})
-# Builders by the class of the answer, for questions without a relation or about any agent; the first match is used.
+# Builders by the class of the answer, for types that `_BY_ASKS` lacks; the first class that the answer has is used.
 _BY_CLASS: tuple[tuple[str, Builder], ...] = (
     ("person", person_tiers),
     ("fictional", person_tiers),
@@ -74,8 +74,8 @@ def builder_for(asks: str, kinds: Collection[str]) -> Builder | None:
         if kind in kinds:
             if builder is place_tiers and asks in _ACTING:
                 return acting_place_tiers
-            return _first_of((builder, concept_tiers)) if asks == "any" else builder
-    return _first_of(_GUESSES.get(asks, ())) if not kinds else None
+            return _first_with_proposals((builder, concept_tiers)) if asks == "any" else builder
+    return _first_with_proposals(_GUESSES.get(asks, ())) if not kinds else None
 
 
 # Builders that read no subject of the question. Offices that name it are an exception: see `has_office_or_kin`.
@@ -96,13 +96,13 @@ _WITHOUT_SUBJECT: frozenset[Builder] = frozenset(
 def may_depend_on_subject(asks: str, kinds: Collection[str]) -> bool:
     """Whether the ladder of an answer of these classes may depend on the subject of the question.
 
-    That of a person may where `abstraction.ladders.offices.has_office_or_kin`.
+    A person's ladder may too, if `abstraction.ladders.offices.has_office_or_kin` is true of the person.
     """
     return "fictional" in kinds or builder_for(asks, kinds) not in _WITHOUT_SUBJECT
 
 
-def _first_of(builders: tuple[Builder, ...]) -> Builder | None:
-    """The first of several builders that has anything to propose."""
+def _first_with_proposals(builders: tuple[Builder, ...]) -> Builder | None:
+    """A builder that returns the proposals of the first of `builders` that has any; None without builders."""
     if not builders:
         return None
 

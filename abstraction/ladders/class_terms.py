@@ -161,7 +161,7 @@ def climb_classes(
             for value in _broader_values(graph, qid, followed, skip_doubtful=skip_doubtful):
                 target, path = value.qid, (*trail, value.evidence)
                 if target in proposals and below != target:
-                    proposals[target] = add_parents(proposals[target], (below,), path)
+                    proposals[target] = with_parents_added(proposals[target], (below,), path)
                 if target in seen:
                     continue
                 seen.add(target)
@@ -189,7 +189,7 @@ def _broader_values(
                 yield value
 
 
-def add_parents(node: Proposal, parents: Collection[str], evidence: Sequence[Evidence] = ()) -> Proposal:
+def with_parents_added(node: Proposal, parents: Collection[str], evidence: Sequence[Evidence] = ()) -> Proposal:
     """The proposal with the parents added, and with the evidence of the steps from them."""
     return replace(
         node,
@@ -204,11 +204,13 @@ def add_with_classes_above(proposals: dict[str, Proposal], described: Proposal, 
     """
     for key, node in above.items():
         parents = tuple(described.key if parent == ANSWER else parent for parent in node.parents)
-        proposals[key] = add_parents(proposals[key], parents) if key in proposals else replace(node, parents=parents)
+        proposals[key] = (
+            with_parents_added(proposals[key], parents) if key in proposals else replace(node, parents=parents)
+        )
     proposals[described.key] = described
 
 
-# The most P279 steps to a broader class.
+# The most steps from the answer to a broader class: P31 or P279 first, then P279.
 _CONCEPT_STEPS = 3
 # Labels of classes of classes, which do not describe an answer.
 _OF_KINDS = re.compile(r"\b(?:sets?|class(?:es)?|types?|kinds?|groups?|classification) of\b")
@@ -254,11 +256,11 @@ def taxon_tiers(case: LadderCase) -> list[Proposal]:
     """The taxa of the usual ranks above the answer by P171, then the kind that the description names."""
     graph = case.graph
 
-    def is_ranked(qid: str) -> bool:
+    def has_usual_rank(qid: str) -> bool:
         return not RANKS.isdisjoint(graph.targets(qid, "P105"))
 
     ranked = climb_classes(
-        graph, case.answer, properties=("P171",), depth=_TAXON_STEPS, keep=is_ranked, condition="P171"
+        graph, case.answer, properties=("P171",), depth=_TAXON_STEPS, keep=has_usual_rank, condition="P171"
     )
     out = list(ranked.values())
     match = _KIND_OF.match(first_segment(case.description))
@@ -475,12 +477,14 @@ def language_tiers(case: LadderCase) -> list[Proposal]:
         else:
             add_with_classes_above(proposals, proposal, above(proposal.key, depth=8))
     # The P31 of the answer means "a language of this family" only for subclasses of `language`.
-    nodes = as_graph(_in_singular(node) for node in proposals.values())
+    nodes = as_graph(_language_names_in_singular(node) for node in proposals.values())
     keys = [proposal.key for proposal in described]
     for key in keys:
         if key in nodes:
             nodes = _put_above_nearest_families(nodes, key, nearest, keys)
-    return [_with_article(graph, node) for node in _best_known_families(case, nodes).values()]
+    return [
+        _with_article_if_kind_of_language(graph, node) for node in _keep_most_important_families(case, nodes).values()
+    ]
 
 
 @cached_per_source
@@ -514,7 +518,7 @@ def _put_above_nearest_families(
     return nodes
 
 
-def _with_article(graph: Graph, node: Proposal) -> Proposal:
+def _with_article_if_kind_of_language(graph: Graph, node: Proposal) -> Proposal:
     """ "a Germanic language", for a kind of language that is no language of its own."""
     text = node.text
     if not text.endswith((" language", "language isolate")):
@@ -524,8 +528,9 @@ def _with_article(graph: Graph, node: Proposal) -> Proposal:
     return replace(node, text=indefinite(text), aliases=tuple(dict.fromkeys((text, node.text, *node.aliases))))
 
 
-def _best_known_families(case: LadderCase, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
-    """At most FAMILIES families: described ones, the nearest, the largest, then the best known.
+def _keep_most_important_families(case: LadderCase, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
+    """At most FAMILIES of the families: those that the description names, then the nearest, the largest, and the best
+    known.
 
     The best known have the most sitelinks, or in sources without sitelinks the most names and direct branches.
     """
@@ -549,7 +554,7 @@ def _best_known_families(case: LadderCase, nodes: dict[str, Proposal]) -> dict[s
     return remove(nodes, lambda n: n.key not in chosen)
 
 
-def _in_singular(node: Proposal) -> Proposal:
+def _language_names_in_singular(node: Proposal) -> Proposal:
     text, *names = (re.sub(r"\b([Ll]anguage|[Dd]ialect)s\b", r"\1", name) for name in (node.text, *node.aliases))
     aliases = dict.fromkeys(name for name in (*names, *node.aliases, node.text) if name != text)
     return replace(node, text=text, aliases=tuple(aliases))

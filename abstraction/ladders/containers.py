@@ -49,20 +49,20 @@ _Chain = tuple[list[Step], list[Step]]
 
 @cached_per_source
 def described_chain_and_world_parts(gazetteer: Gazetteer, graph: Graph, entity_id: str) -> _Chain:
-    """The places in an entity's description, finest first and the state last; and the parts of the world that it
-    names.
+    """The places in an entity's description, finest first and the state last; and the parts of the world that it names
+    beside the state.
 
-    Parts of the world that a description names in addition to the state are the second list: the place lies in them,
-    the whole state may not ("autonomous city of Spain in North Africa").
+    The entity lies in these parts of the world, but the whole state may not ("autonomous city of Spain in North
+    Africa").
     """
     words = _UnlinkedNameResolver(graph, gazetteer)
     steps = words.split_double_names(gazetteer.description_chain(entity_id))
     if not any(map(words.includes_country, steps)):
-        steps = [tuple(map(words.as_state, step)) for step in steps]
+        steps = [tuple(map(words.as_state_if_one, step)) for step in steps]
         if not any(map(words.includes_country, steps)):
             steps += words.state_of_ranked_city(graph.description(entity_id) or "", steps)
     stated = [place for place in graph.targets(entity_id, "P17") if gazetteer.is_state(place)]
-    steps = [tuple(words.as_division(p, steps, stated) for p in step) for step in steps]
+    steps = [tuple(words.as_division_if_one(p, steps, stated) for p in step) for step in steps]
     steps = words.finest_first(steps)
     countries = [step for step in steps if words.includes_country(step)]
     finer = [step for step in steps if step not in countries]
@@ -111,12 +111,12 @@ class _UnlinkedNameResolver:
             return (place,), self._linked_place(Place(text=side["whole"]), qid)
         return (place,), None
 
-    def as_state(self, place: Place) -> Place:
+    def as_state_if_one(self, place: Place) -> Place:
         """The one present state with this unlinked name, else the place as it is."""
         state = None if place.qid else self._state_by_label(place.text)
         return place if state is None else self._linked_place(place, state)
 
-    def as_division(self, place: Place, chain: Sequence[Step], stated: Sequence[str] = ()) -> Place:
+    def as_division_if_one(self, place: Place, chain: Sequence[Step], stated: Sequence[str] = ()) -> Place:
         """The one first-level division of the chain's state, or of a stated one, with this name, else the place as it
         is.
 
@@ -203,7 +203,7 @@ _COEXTENSIVE = re.compile(r"\bco-?(?:extensive|terminous)\b")
 _MUNICIPALITY = re.compile(r"\b(?:municipality|commune)\b", re.I)
 
 
-def same_extent(graph: Graph, inner: str, outer: str) -> bool:
+def is_outer_no_larger(graph: Graph, inner: str, outer: str) -> bool:
     """Whether the place `outer` is no larger than the place `inner` inside it.
 
     True if one of these holds: the description calls `outer` coextensive with `inner`; the labels differ only by a
@@ -240,7 +240,7 @@ _DEPENDENCY = re.compile(r"\b(?:territor(?:y|ies)|dependency|collectivity)\b", r
 _NAMED = re.compile(r"[A-Z]")  # a capital letter: the label names the state
 
 
-def dependent_territory_tier(case: LadderCase, key: str) -> list[Proposal]:
+def dependent_territory_tier_if_any(case: LadderCase, key: str) -> list[Proposal]:
     """The tier "a ... territory" for the answer, or for the place `key` that contains it; an empty list for other
     places.
     """
@@ -291,7 +291,7 @@ _WITHIN: Mapping[str, Collection[str]] = MappingProxyType(
 )
 
 
-def stated_continent(graph: Graph, place: str) -> Statement | None:
+def unambiguous_continent_statement(graph: Graph, place: str) -> Statement | None:
     """The P30 statement for the whole of the place or most of it, or None.
 
     If there are several values, the one without the qualifier "applies to part" is used, else the one that the
@@ -302,13 +302,15 @@ def stated_continent(graph: Graph, place: str) -> Statement | None:
     whole = [s for s in stated if not s.qualifier(APPLIES_TO_PART)] or stated
     named_parts = _parts_of_world(graph, place)
     if len(whole) > 1:
-        whole = [s for s in whole if named_parts and all(_lies_on(name, s.target or "") for name in named_parts)]
+        whole = [
+            s for s in whole if named_parts and all(_world_part_lies_on(name, s.target or "") for name in named_parts)
+        ]
     if len(whole) != 1 or CONTINENT_CLASS not in graph.classes(whole[0].target or ""):
         return None
-    return whole[0] if all(_lies_on(name, whole[0].target or "") for name in named_parts) else None
+    return whole[0] if all(_world_part_lies_on(name, whole[0].target or "") for name in named_parts) else None
 
 
-def continent_of_part(graph: Graph, place: str, holder: str) -> Statement | None:
+def continent_statement_for_part(graph: Graph, place: str, holder: str) -> Statement | None:
     """The P30 statement of `holder` that applies to the part `place`: Oceania for Hawaii."""
     for statement in graph.statements(holder, CONTINENT):
         parts = {s.value.id for s in statement.qualifier(APPLIES_TO_PART) if isinstance(s.value, EntityValue)}
@@ -322,23 +324,23 @@ def lies_on_other_continent(graph: Graph, place: str, holder: str, continent: st
     continents = {s.target for s in graph.current(place, CONTINENT) if s.target}
     if continents:
         return continent not in continents
-    own = continent_of_part(graph, place, holder)
+    own = continent_statement_for_part(graph, place, holder)
     if own is not None:
         return own.target != continent
     if any(_ELSEWHERE.search(graph.label(kind) or "") for kind in graph.classes(place)):
         return True
-    return not all(_lies_on(name, continent) for name in _parts_of_world(graph, place))
+    return not all(_world_part_lies_on(name, continent) for name in _parts_of_world(graph, place))
 
 
 def may_lie_on_continent(name: str, continent: str) -> bool:
-    """Whether a part of the world that the name contains may lie on the continent; True for names without one."""
+    """Whether a part of the world that the name contains may lie on the continent; True where it contains none."""
     parts = WORLD.findall(name)
-    return not parts or any(_lies_on(part, continent) for part in parts)
+    return not parts or any(_world_part_lies_on(part, continent) for part in parts)
 
 
-def continent_in_name(name: str) -> str | None:
+def continent_of_world_part_in_name(name: str) -> str | None:
     """The id of the continent of the part of the world in a name; None where there is none or several."""
-    continents = {c for c in _WITHIN for part in WORLD.findall(name) if _lies_on(part, c)}
+    continents = {c for c in _WITHIN for part in WORLD.findall(name) if _world_part_lies_on(part, c)}
     return continents.pop() if len(continents) == 1 else None
 
 
@@ -369,7 +371,7 @@ def _parts_of_world(graph: Graph, place: str) -> list[str]:
     return [name for name in parts if island or name not in _OCEANS]
 
 
-def _lies_on(name: str, continent: str) -> bool:
+def _world_part_lies_on(name: str, continent: str) -> bool:
     return name in _WITHIN.get(continent, ())
 
 
@@ -393,7 +395,7 @@ WORLDS = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth
 
 
 class Containers:
-    """The location statements of one case: best rank, not ended, about containers that still exist."""
+    """The location statements about entities of one case: best rank, not ended, about existing containers."""
 
     def __init__(self, case: LadderCase) -> None:
         self.case = case
@@ -407,31 +409,37 @@ class Containers:
         for prop in PLACE_PROPERTIES if all_properties else ("P131", "P361"):
             if prop == "P706" and chain:
                 continue  # P706 (physical feature) locates hills, not towns
-            usable = [s for s in self.present_values(entity_id, prop) if self.may_climb_to(s.target or "")]
-            if statements := self._about_whole_entity(entity_id, prop, usable):
+            usable = [
+                s
+                for s in self.statements_now_or_at_question_date(entity_id, prop)
+                if self.may_be_container(s.target or "")
+            ]
+            if statements := self._statements_about_whole_entity(entity_id, prop, usable):
                 # All containers ended before the question's date, and the description names today's ones: use the
                 # description.
                 all_gone = all(self._target_is_past(s) and not self.was_true_at_question_date(s) for s in statements)
                 return [] if all_gone and chain else statements
         return []
 
-    def _about_whole_entity(self, entity_id: str, prop: str, statements: list[Statement]) -> list[Statement]:
+    def _statements_about_whole_entity(self, entity_id: str, prop: str, statements: list[Statement]) -> list[Statement]:
         """The statements about the present location of the whole entity; for P361 only states or provinces, and none
         for an entity that is one itself.
         """
         if prop == "P131":
-            statements = self._in_current_state(entity_id, statements)
+            statements = self._statements_in_current_state(entity_id, statements)
             if entity_id == self.case.answer:
                 statements = [s for s in statements if self._may_contain_whole(entity_id, s.target or "")]
         elif prop == "P361":
             statements = [
-                s for s in statements if self._is_division(s.target or "") and not self._is_division(entity_id)
+                s
+                for s in statements
+                if self._is_first_level_division(s.target or "") and not self._is_first_level_division(entity_id)
             ]
         return statements
 
     def _may_contain_whole(self, entity_id: str, container: str) -> bool:
-        """Whether the description of a river, lake or other spreading thing names the container; True for all other
-        things.
+        """True unless the entity is a river, lake or other thing that may lie in several places, and its description
+        does not name the container.
 
         A river or lake has one statement for each place that it touches, and a snapshot may lack some of them.
         """
@@ -444,17 +452,19 @@ class Containers:
         adjectives = (table.adjectives.get(container), *table.variants.get(container, ()))
         return any(phrase_in(normalise(name), text) for name in (*self.graph.names(container), *adjectives) if name)
 
-    def _in_current_state(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
+    def _statements_in_current_state(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
         """The statements without former states; for divisions directly within a state, the state alone."""
-        statements = self._in_todays_division(entity_id, self._in_described_state(entity_id, statements))
+        statements = self._statements_in_todays_division(
+            entity_id, self._statements_in_described_state(entity_id, statements)
+        )
         states = [s for s in statements if self.case.gazetteer.is_state(s.target or "")]
-        today = {s.target for s in self.present_values(entity_id, "P17")} if states else set()
+        today = {s.target for s in self.statements_now_or_at_question_date(entity_id, "P17")} if states else set()
         if today:
             statements = [s for s in statements if s not in states or s.target in today]
             states = [s for s in states if s.target in today]
-        return states if states and self._is_division(entity_id) else statements
+        return states if states and self._is_first_level_division(entity_id) else statements
 
-    def _in_described_state(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
+    def _statements_in_described_state(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
         """The statements whose places are known to lie in the state of the description, where it names one of several
         places.
 
@@ -468,21 +478,23 @@ class Containers:
         above = self.case.gazetteer.container_names
         return [s for s in statements if s.target in described or not names.isdisjoint(above(s.target or ""))]
 
-    def _in_todays_division(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
+    def _statements_in_todays_division(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
         """The statements without earlier divisions where the description names the present one: Alberta, not the
         North-West Territories.
         """
-        divisions = [s for s in statements if self._is_division(s.target or "")]
+        divisions = [s for s in statements if self._is_first_level_division(s.target or "")]
         if not divisions:
             return statements
         described = [p.qid for step in self.case.gazetteer.description_chain(entity_id) for p in step if p.qid]
         past = [s for s in divisions if s.target not in described]
         if len(past) == len(divisions):
-            today = next((q for q in described if self._is_division(q) and not self.graph.is_historical(q)), None)
-            past = [s for s in divisions if today is not None and self._are_exclusive(s.target or "", today)]
+            today = next(
+                (q for q in described if self._is_first_level_division(q) and not self.graph.is_historical(q)), None
+            )
+            past = [s for s in divisions if today is not None and self._cannot_both_contain(s.target or "", today)]
         return [s for s in statements if s not in past]
 
-    def _are_exclusive(self, place: str, other: str) -> bool:
+    def _cannot_both_contain(self, place: str, other: str) -> bool:
         """Whether nothing can lie in both places: they share a class, and neither is within the other."""
         above, names = self.case.gazetteer.container_names, self.graph.names
         nested = any(normalise(n) in above(place) for n in names(other)) or any(
@@ -490,7 +502,7 @@ class Containers:
         )
         return not nested and not set(self.graph.classes(place)).isdisjoint(self.graph.classes(other))
 
-    def present_values(self, entity_id: str, prop: str) -> list[Statement]:
+    def statements_now_or_at_question_date(self, entity_id: str, prop: str) -> list[Statement]:
         """The statements of present values, and of those at the question's date; former places only where there are no
         others.
         """
@@ -498,16 +510,20 @@ class Containers:
         self.graph.fetch(s.target for s in today if s.target)
         statements = [s for s in today if not self._target_is_past(s)]
         # A former place may contain other former things, and things that existed in its time.
-        statements = statements or [s for s in today if self.no_longer_exists(entity_id) or self._may_have_contained(s)]
+        statements = statements or [
+            s for s in today if self.no_longer_exists(entity_id) or self._may_have_contained_at_question_date(s)
+        ]
         if self.case.at is not None:
             then = self.graph.statements_valid_at(entity_id, prop, self.case.at)
             statements = [*statements, *(s for s in then if s.target and s not in statements)]
         return statements
 
-    def countries(self, qid: str) -> list[Statement]:
-        """The entity's states by P17, else P361, never the answer itself."""
+    def country_statements(self, qid: str) -> list[Statement]:
+        """The statements of the entity's countries: by P17, else P361; never about the answer itself."""
         for prop in ("P17", "P361"):
-            states = [s for s in self.present_values(qid, prop) if s.target not in (qid, self.case.answer)]
+            states = [
+                s for s in self.statements_now_or_at_question_date(qid, prop) if s.target not in (qid, self.case.answer)
+            ]
             if qid == self.case.answer:
                 states = [s for s in states if self._may_contain_whole(qid, s.target or "")]
             if prop == "P361":
@@ -533,19 +549,19 @@ class Containers:
         at = self.case.at
         if at is None or (held := valid_at(statement, at)) is not None:
             return at is not None and bool(held)
-        ends = self._statement_times(statement.target or "", "P576")
-        begins = self._statement_times(statement.target or "", "P571")
+        ends = self._time_keys_of_property(statement.target or "", "P576")
+        begins = self._time_keys_of_property(statement.target or "", "P571")
         return bool(ends) and max(ends) >= time_key(at) and (not begins or min(begins) <= time_key(at, late=True))
 
-    def _may_have_contained(self, statement: Statement) -> bool:
+    def _may_have_contained_at_question_date(self, statement: Statement) -> bool:
         """Whether a former place may have contained something at the date of the question, by its own dates."""
         at, target = self.case.at, statement.target or ""
-        ends, begins = self._statement_times(target, "P576"), self._statement_times(target, "P571")
+        ends, begins = self._time_keys_of_property(target, "P576"), self._time_keys_of_property(target, "P571")
         if at is None:  # a former state is never the present one; names of former districts are still used
             return "country" not in self.case.gazetteer.classes(target)
         return not (ends and max(ends) < time_key(at)) and not (begins and min(begins) > time_key(at, late=True))
 
-    def _statement_times(self, entity_id: str, prop: str) -> list[tuple[int, int, int]]:
+    def _time_keys_of_property(self, entity_id: str, prop: str) -> list[tuple[int, int, int]]:
         values = (s.value for s in self.graph.statements(entity_id, prop) if s.rank != "deprecated")
         return [time_key(value, late=prop == "P576") for value in values if isinstance(value, TimeValue)]
 
@@ -553,10 +569,10 @@ class Containers:
         """Whether the entity no longer exists, by statement or description."""
         return self.graph.is_historical(qid) or bool(_PAST.search(self.graph.description(qid) or ""))
 
-    def _is_division(self, qid: str) -> bool:
+    def _is_first_level_division(self, qid: str) -> bool:
         return self.graph.is_instance(qid, FIRST_DIVISION)
 
-    def may_climb_to(self, qid: str) -> bool:
+    def may_be_container(self, qid: str) -> bool:
         """Whether the place has a label in the snapshot and is neither the answer nor a world, so that it may be a
         container.
         """

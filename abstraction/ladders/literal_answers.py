@@ -84,7 +84,7 @@ def date_levels(text: str, *, graph: Graph, subject: str | None, relation: str) 
 def _supporting_evidence(
     graph: Graph, subject: str | None, relation: str, fits: Callable[[Value | None], bool]
 ) -> Evidence | None:
-    """The first of the subject's statements of the relation whose value fits."""
+    """The first of the subject's statements of the relation whose value fits, as evidence; None for none."""
     stated = graph.current(subject, relation) if subject is not None and relation else ()
     return next((from_statement(graph, statement) for statement in stated if fits(statement.value)), None)
 
@@ -159,7 +159,9 @@ _SMALL = 20  # counts below this are on the scale shifted by one, which has a pl
 
 def with_date_bits(parsed: ParsedDate, levels: Sequence[Level], relation: str) -> tuple[Level, ...]:
     """The levels of a date, the answer first, with bits: log2 of the days it is drawn from over the days it covers."""
-    return _with_bits(levels, _years_drawn_from(parsed, relation) * YEAR, _days_of_answer(parsed), _days_of_condition)
+    return _with_bits(
+        levels, _number_of_years_drawn_from(parsed, relation) * YEAR, _days_of_answer(parsed), _days_of_condition
+    )
 
 
 def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation: str) -> tuple[Level, ...]:
@@ -203,7 +205,7 @@ def _with_bits(
     )
 
 
-def _years_drawn_from(parsed: ParsedDate, relation: str) -> int:
+def _number_of_years_drawn_from(parsed: ParsedDate, relation: str) -> int:
     """The number of years that the date is drawn from."""
     years = [value.year for value in (parsed.first, parsed.last) if value is not None]
     first, last = year_span(relation)
@@ -229,11 +231,11 @@ def _days_of_answer(parsed: ParsedDate) -> float:
         around = {8: 10, 7: 100}.get(first.precision) or circa_tolerance(
             first.year
         )  # years, by precision: decade, century
-        return _unit_days(first) + 2 * around * YEAR
-    return _unit_days(first) / (3 if parsed.part else 1)  # early, mid or late: a third of the unit
+        return _days_of_precision(first) + 2 * around * YEAR
+    return _days_of_precision(first) / (3 if parsed.part else 1)  # early, mid or late: a third of the unit
 
 
-def _unit_days(value: TimeValue) -> float:
+def _days_of_precision(value: TimeValue) -> float:
     if value.precision >= 11:
         return 1.0
     # Precision 11 is a day, 10 a month, 9 a year, 8 a decade.

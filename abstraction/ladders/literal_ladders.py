@@ -84,7 +84,7 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     stated = [Condition(property=prop, value=f"{_format_number(number)} to {d} digits") for d, number in roundings]
     # A finer tier may have an alias already: 29,000 ft is 29,032 ft to three digits and to two.
     seen = {normalise(name) for name in answer.names()}
-    whole = _with_unit(_format_number(parsed.amount, parsed.language), parsed)
+    whole = _with_unit_or_noun(_format_number(parsed.amount, parsed.language), parsed)
     for at, (digits, amount) in enumerate(roundings):
         names = _names_of_amount(amount, parsed)
         text, *others = (f"{word}{parsed.language.word_separator}{names[0]}" for word in parsed.language.about)
@@ -139,7 +139,7 @@ def _names_of_amount(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     """The amount in the unit of the text, then in other spellings, then without unit for counted things."""
     words = parsed.language
     numbers = _number_spellings(amount, parsed)
-    out = [_with_unit(number, parsed) for number in numbers]
+    out = [_with_unit_or_noun(number, parsed) for number in numbers]
     if parsed.unit is not None:
         after = (*_spellings_to_show(parsed.unit), *(parsed.unit.before if words.signs_after else ()))
         out += [words.number_with_noun(numbers[0], spelling) for spelling in after]
@@ -174,7 +174,7 @@ def _amounts_in_other_units(parsed: ParsedQuantity, digits: int) -> list[str]:
     return out
 
 
-def _with_unit(number: str, parsed: ParsedQuantity) -> str:
+def _with_unit_or_noun(number: str, parsed: ParsedQuantity) -> str:
     if parsed.sign:
         return f"{parsed.sign}{' ' if parsed.sign.isalpha() else ''}{number}"
     what = parsed.unit_text if parsed.unit is not None else parsed.noun
@@ -184,7 +184,7 @@ def _with_unit(number: str, parsed: ParsedQuantity) -> str:
 def _number_spellings(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     """Spellings of a number, in words first where the text has words or the number is long."""
     words = parsed.language
-    plain, worded = _format_number(amount, words), _scaled_number(amount, words)
+    plain, worded = _format_number(amount, words), _number_with_scale_word_if_long(amount, words)
     forms = [worded, plain] if parsed.words or amount.copy_abs() >= 10**6 else [plain, worded]
     return list(dict.fromkeys([*forms, plain.replace(words.group, "")]))
 
@@ -197,7 +197,7 @@ def _format_number(amount: Decimal, words: Language | None = None) -> str:
     return (words or language("en")).formatted_number(text)
 
 
-def _scaled_number(amount: Decimal, words: Language) -> str:
+def _number_with_scale_word_if_long(amount: Decimal, words: Language) -> str:
     """ "1.4 billion" from a million on, where that takes no more than 6 digits; else as `_format_number`."""
     for scale in words.scales:
         if scale.singular and scale.power >= 6 and amount.copy_abs() >= Decimal(10) ** scale.power:
@@ -249,7 +249,7 @@ def _coarser_tiers_of_certain_date(parsed: ParsedDate) -> list[list[Tier]]:
         unit = calendar_unit_of(first, kind)
         if kind == "month" and _FIRST_DAY.fullmatch(parsed.text.strip()):
             continue
-        if unit is None or unit != calendar_unit_of(last, kind) or not _is_useful_tier(unit, parsed.era):
+        if unit is None or unit != calendar_unit_of(last, kind) or not _is_useful_unit(unit, parsed.era):
             continue
         if kind == "decade" and calendar_unit_of(first, "century") != calendar_unit_of(last, "century"):
             first = last = TimeValue(year=unit.number, precision=8)  # 1900-1905: the century of the decade
@@ -285,7 +285,7 @@ def _tiers_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
     if parsed.last is None and first.precision > _YEAR:
         year = TimeValue(year=first.year, precision=_YEAR)
         units = filter(None, (calendar_unit_of(year, kind) for kind in KINDS[KINDS.index("year") : -1]))
-        return [[_tier_of_unit(unit, parsed.era)] for unit in units if _is_useful_tier(unit, parsed.era)]
+        return [[_tier_of_unit(unit, parsed.era)] for unit in units if _is_useful_unit(unit, parsed.era)]
     begin, end = calendar_unit_of(first), calendar_unit_of(last)
     if not begin or not end or {begin.kind, end.kind} & {"millennium", "deep"}:
         return []
@@ -306,7 +306,7 @@ def _tiers_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
     ):
         levels.append([_turn_of_centuries_tier(early_century, late_century, parsed.era)])
     millennium = calendar_unit_of(early, "millennium")
-    if millennium and millennium == calendar_unit_of(late, "millennium") and _is_useful_tier(millennium, parsed.era):
+    if millennium and millennium == calendar_unit_of(late, "millennium") and _is_useful_unit(millennium, parsed.era):
         levels.append([_tier_of_unit(millennium, parsed.era)])
     return levels
 
@@ -316,7 +316,7 @@ def _possible_error_in_years(value: TimeValue) -> int:
     return {8: 10, 7: 100}.get(value.precision) or circa_tolerance(value.year)
 
 
-def _is_useful_tier(unit: CalendarUnit, era: Era) -> bool:
+def _is_useful_unit(unit: CalendarUnit, era: Era) -> bool:
     """Whether the language has a word for the unit; millennia are used only for years BCE."""
     return era.language.has_words_for(unit.kind) and (unit.kind != "millennium" or unit.number < 0)
 
@@ -331,7 +331,7 @@ def _shift_year(year: int, by: int) -> int:
 
 def _tier_of_unit(unit: CalendarUnit, era: Era) -> Tier:
     texts = names_of_unit(unit, era=era)
-    return _date_tier(texts, _keys_of_containing_units(unit), _rule_text(unit, texts[0], era))
+    return _date_tier(texts, _keys_of_containing_units(unit), _calendar_rule_text(unit, texts[0], era))
 
 
 def _date_tier(texts: Sequence[str], unit_keys: Collection[str], rule: str) -> Tier:
@@ -355,7 +355,7 @@ def _keys_of_containing_units(unit: CalendarUnit) -> frozenset[str]:
     return frozenset(states)
 
 
-def _rule_text(unit: CalendarUnit, text: str, era: Era) -> str:
+def _calendar_rule_text(unit: CalendarUnit, text: str, era: Era) -> str:
     if unit.kind == "month":
         return f"the day is one of {text}"
     if unit.kind == "year":

@@ -167,7 +167,7 @@ def _holder_wordings(
 ) -> list[Wording]:
     """The nouns for holders of the office ("a politician"), with a nationality where one is known and without."""
     case, nouns, title = person.case, list[str](), office.title.lower()
-    if office.lift is not None and _is_office_of_country(person, office):  # finest first
+    if office.lift is not None and _may_be_office_of_country(person, office):  # finest first
         is_noble = office.family in {"nobleman", "noblewoman"} and title in word_list("common_titles")
         nouns = [title, office.lift] if title in EMPERORS or is_noble else [office.lift]
     if office.lift is not None and office.lift.startswith("noble"):
@@ -189,10 +189,10 @@ def _holder_wordings(
 
 def _adjectives_of_holder(person: PersonPhrases, office: Office, noun: str, hidden: bool) -> Sequence[Wording]:
     """Adjectives before the noun for a holder: the country of the title, else the nationalities of the holder."""
-    adjective, title, nations = _country_adjective(person.case, office), office.title.lower(), person.nations
+    adjective, title, nations = _adjective_of_office_country(person.case, office), office.title.lower(), person.nations
     if adjective is not None and office.family in {"monarch", "nobleman", "noblewoman"}:
         # "a Swedish monarch" is as specific as "the monarch of Sweden".
-        if not hidden and noun == title and _complement_name(office) in bundled_demonyms().names:
+        if not hidden and noun == title and _complement_without_preposition(office) in bundled_demonyms().names:
             return ()
         if title.split()[-1] in EMPERORS and noun != title:
             return ()  # a Roman emperor is no "Roman monarch"
@@ -208,16 +208,16 @@ def _adjectives_of_holder(person: PersonPhrases, office: Office, noun: str, hidd
     return fitting or nations
 
 
-# A governor of a bank and a president of a union are no politicians.
+# Words for bodies other than countries: a governor of a bank and a president of a union are no politicians.
 _BODY = re.compile(
     r"(?i:\b(?:bank|union|court|compan(?:y|ies)|association|universit(?:y|ies)|federation|society|academy|college|institute?|"
     r"institution|commission|club|corporation|school|church|foundation|museum|board|fund|league|tribunal|hospital)\b)|\b[A-Z]{3,}\b"
 )
 
 
-def _is_office_of_country(person: PersonPhrases, office: Office) -> bool:
-    """Whether the office is one of a country or a part of it, not of a bank or a union; True where its title leaves
-    this open.
+def _may_be_office_of_country(person: PersonPhrases, office: Office) -> bool:
+    """Whether the office is one of a country or a part of it, not of a bank or a union; True where its title does not
+    tell.
     """
     case = person.case
     if office.family != "politician":
@@ -228,13 +228,13 @@ def _is_office_of_country(person: PersonPhrases, office: Office) -> bool:
     if any(s.target in owners for s in case.graph.current(case.answer, "P106")):
         return True
     if office.title.lower() in office_data()["of_lands"]:
-        return _country_adjective(case, office) is not None
+        return _adjective_of_office_country(case, office) is not None
     return not _BODY.search(office.complement)
 
 
-def _country_adjective(case: LadderCase, office: Office) -> str | None:
+def _adjective_of_office_country(case: LadderCase, office: Office) -> str | None:
     """The adjective of the country that the complement names or ends in ("of Emperor Shirakawa of Japan")."""
-    name = _complement_name(office)
+    name = _complement_without_preposition(office)
     known = bundled_demonyms().names
     # The whole name, else its end after "of", else its start: the King of Denmark and Norway is a Danish king.
     for land in (name, name.rsplit(" of ", 1)[-1], name.split(" and ", 1)[0]):
@@ -243,7 +243,7 @@ def _country_adjective(case: LadderCase, office: Office) -> str | None:
     return None
 
 
-def _complement_name(office: Office) -> str:
+def _complement_without_preposition(office: Office) -> str:
     name = normalise(office.complement)
     for start in ("of ", "to ", "for "):
         name = name.removeprefix(start)
@@ -319,7 +319,7 @@ def position_tiers(case: LadderCase) -> list[Proposal]:
     if match and match["side"]:
         evidence = from_description(graph, case.answer, match.group().strip())
         side = worded(match["side"], (), (evidence,), one_condition("text", match["side"]))
-    phrases = [p for sport in _sports_in_words(case, match)[:2] for p in _positions_in_sport(sport, side)]
+    phrases = [p for sport in _sport_wordings(case, match)[:2] for p in _positions_in_sport(sport, side)]
     used = used_as_value(graph, "P413", 1)
     broader = climb_classes(
         graph, case.answer, depth=2, keep=lambda q: used(q) and q not in stop_classes(), condition="P413"
@@ -330,7 +330,7 @@ def position_tiers(case: LadderCase) -> list[Proposal]:
     return [*broader.values(), *phrases]
 
 
-def _sports_in_words(case: LadderCase, match: re.Match[str] | None) -> list[Wording]:
+def _sport_wordings(case: LadderCase, match: re.Match[str] | None) -> list[Wording]:
     """The sports of statements, and before them one that only the description names."""
     graph = case.graph
     sports = [worded(v.label, (), (v.evidence,), v.conditions) for v in current_values(graph, case.answer, "P641")]
@@ -343,7 +343,7 @@ def _sports_in_words(case: LadderCase, match: re.Match[str] | None) -> list[Word
 
 
 def _positions_in_sport(sport: Wording, side: Wording | None) -> list[Proposal]:
-    """A position in the sport, and before it one on that side."""
+    """The tier "a position in SPORT"; with a side ("defensive") before it the position on that side."""
     text = f"position in {sport.text}"
     whole = phrase_proposal(text, sport.evidence, sport.conditions, aliases=(f"{sport.text} position", text))
     if side is None:

@@ -66,7 +66,7 @@ def group_tiers(case: LadderCase) -> list[Proposal]:
         for index, wording in enumerate(chain.wordings):
             order += 1
             _add_with_and_without_nationality(lattice, wording, nationalities if index >= chain.tied else (), order)
-        order = _add_group_wordings(lattice, chain, nationalities, order, case.vocabulary)
+        order = _add_group_for_each_duo_or_trio(lattice, chain, nationalities, order, case.vocabulary)
         if chain.wordings:
             _add_group_of_country(lattice, chain.wordings[-1], nationalities, order + 50)
     return lattice.proposals()
@@ -79,7 +79,7 @@ def _add_with_and_without_nationality(
     lattice.add(wording.text, (wording,), order=order)
 
 
-def _add_group_wordings(
+def _add_group_for_each_duo_or_trio(
     lattice: PhraseLattice, chain: KindChain, nationalities: Sequence[Nation], order: int, vocabulary: Vocabulary
 ) -> int:
     """Add "a vocal group" for "a vocal quartet"; returns the display order of the last phrase."""
@@ -149,7 +149,7 @@ TOGETHER = 2  # most parents at one step: more are shareholders or former owners
 # Answer classes that can be a parent organisation.
 ORGANISED = frozenset({"company", "organisation", "label", "school", "club", "group"})
 LOCATED = frozenset({"place", "country"})
-# Lasting relations to a parent, unlike "owned by" and "part of".
+# Words for lasting relations to a parent organisation, unlike "owned by" and "part of".
 _SUBSIDIARY = re.compile(r"(?:subsidiary|division|imprint|sub-?label|business unit|brand) of ")
 
 
@@ -166,7 +166,7 @@ def subsidiary_phrases(case: LadderCase) -> list[Proposal]:
     graph = case.graph
     noun = "record label" if case.relation.asks == "label" else "subsidiary"
     held = graph.statements_valid_at(case.answer, "P749", case.at) if case.at is not None else []
-    holders = [value for value in named_values(graph, held) if _is_parent(case, case.answer, value.qid)]
+    holders = [value for value in named_values(graph, held) if _may_be_parent(case, case.answer, value.qid)]
     phrases = [(f"{noun} of {value.label}", value.qid, value.evidence) for value in holders]
     if noun == "record label" and not phrases:
         for owner in parse_organisation(case.description, case.vocabulary).owners:
@@ -182,7 +182,7 @@ def subsidiary_phrases(case: LadderCase) -> list[Proposal]:
 def _parents_one_step_up(case: LadderCase, child: str) -> list[NamedStep]:
     for prop in ("P749", "P127", "P361"):
         statements = [s for s in case.graph.current(child, prop) if s.target]
-        fitting = [s for s in statements if _is_parent(case, child, s.target or "")]
+        fitting = [s for s in statements if _may_be_parent(case, child, s.target or "")]
         if "company" in case.gazetteer.classes(child):  # companies are sold, so only dated statements count
             fitting = [s for s in fitting if s.qualifier("P580")]
         fitting = fitting[: TOGETHER + 1]
@@ -194,7 +194,7 @@ def _parents_one_step_up(case: LadderCase, child: str) -> list[NamedStep]:
     return _described_parents(case, child)
 
 
-def _is_parent(case: LadderCase, child: str, qid: str) -> bool:
+def _may_be_parent(case: LadderCase, child: str, qid: str) -> bool:
     """Whether the entity is a separate organisation, and no shell company."""
     kinds = case.gazetteer.classes(qid)
     if qid == child or not ORGANISED & kinds or "person" in kinds or LOCATED & kinds:
@@ -241,7 +241,9 @@ def school_tiers(case: LadderCase) -> list[Proposal]:
                 if not _LOOSE.search(value.label) and "school" in case.gazetteer.classes(value.qid):
                     yield value.qid, value.evidence, value.conditions
 
-    return ContainerClimb(case).proposals_above_parents(entities_above_answer(case, institutions, steps=_SCHOOL_STEPS))
+    return ContainerClimb(case).proposals_of_parents_and_containers(
+        entities_above_answer(case, institutions, steps=_SCHOOL_STEPS)
+    )
 
 
 ORGANISATION = "organisation"
@@ -436,7 +438,9 @@ class _OrganisationPhrases:
 
 
 def _evidence_of_company(chains: Sequence[KindChain]) -> tuple[Evidence, ...]:
-    """The evidence that it is a company, with the rule that a corporation is one; empty without evidence."""
+    """The evidence that one of the kinds is a company, with the rule that a corporation is one; empty without
+    evidence.
+    """
     for wording in (wording for chain in chains for wording in chain.wordings):
         if wording.text.endswith("company"):
             return wording.evidence

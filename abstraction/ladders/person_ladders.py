@@ -38,7 +38,7 @@ from kg.graph.graph import Graph
 STATED = 4  # most occupations that are read from P106
 LOOKED_AT = 20  # P106 values that are read per person
 SAME_STEM = 3  # letters at the beginning that "actress" and "actor" must share
-PASSED_THROUGH = 2  # P279 steps to a class in use as an occupation
+PASSED_THROUGH = 2  # most P279 steps up to a class in use as an occupation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,11 +100,13 @@ def described_occupations(case: LadderCase, described: PersonDescription) -> lis
         is_national = occupation.nationality is not None
         wordings = (*chain, *lifts)
         out.append(OccupationChain(wordings=wordings, lead=occupation.lead, tied=occupation.tied, national=is_national))
-    return _keep_asked_occupations(case, out)
+    return _asked_or_all_occupations(case, out)
 
 
-def _keep_asked_occupations(case: LadderCase, chains: list[OccupationChain]) -> list[OccupationChain]:
-    """The occupations that the relation asks about; all where none matches or the relation has no facets."""
+def _asked_or_all_occupations(case: LadderCase, chains: list[OccupationChain]) -> list[OccupationChain]:
+    """The occupations of the kinds that the relation asks about (`Relation.facets`); all where none is, or it asks
+    about none.
+    """
     facets = case.relation.facets
     if facets is None:
         return chains
@@ -128,7 +130,7 @@ def stated_occupations(case: LadderCase) -> list[OccupationChain]:
         qids = [value.qid, *(_find_occupation(case, text, stated) for text in texts[1:])]
         chain = _wordings_with_conditions(case, texts, qids, [(value.evidence,)] * len(texts))
         out.append(OccupationChain(wordings=(*chain, *_broader_wordings(case, chain))))
-    return _keep_asked_occupations(case, out)[:STATED]
+    return _asked_or_all_occupations(case, out)[:STATED]
 
 
 def _wordings_with_conditions(
@@ -175,7 +177,7 @@ def _find_occupation(case: LadderCase, text: str, stated: Stated) -> str | None:
 def _broader_wordings(case: LadderCase, chain: Sequence[OccupationWording]) -> list[OccupationWording]:
     """The broader class of the shortest wording that names an occupation, in its own wordings."""
     for source in reversed(chain):
-        above = broader_occupation(case.graph, source.qid) if source.qid is not None else None
+        above = nearest_broader_occupation_in_use(case.graph, source.qid) if source.qid is not None else None
         if above is None:
             continue
         texts = shortenings(above.label, case.vocabulary)
@@ -194,7 +196,7 @@ def _make_broader_wording(text: str, qid: str, evidence: tuple[Evidence, ...]) -
 
 
 @cached_per_source
-def broader_occupation(graph: Graph, qid: str) -> ClassAbove | None:
+def nearest_broader_occupation_in_use(graph: Graph, qid: str) -> ClassAbove | None:
     """The nearest class above an occupation that enough persons have as occupation.
 
     Synonyms and rare classes are passed through; stop classes and denied pairs end the climb. Of several classes the
@@ -252,10 +254,10 @@ def character_tiers(case: LadderCase) -> list[Proposal]:
     """ "a character in the Hebrew Bible", then "a biblical figure"."""
     graph = case.graph
     lattice = PhraseLattice()
-    kind = _stated_kind(case)
+    kind = _stated_kind_of_figure(case)
     if kind is not None:
         lattice.add(kind.text, (kind,), order=11)
-    _add_kind_and_work(case, lattice)
+    _add_described_kind_and_work(case, lattice)
     add_kin_phrases(case, lattice, parse_person(case.description, case.vocabulary).kin)
     works = [s for s in graph.current(case.answer, "P1441") if s.target and s.target != case.subject]
     for home in named_values(graph, works[:WORKS]):
@@ -267,7 +269,7 @@ def character_tiers(case: LadderCase) -> list[Proposal]:
     return lattice.proposals()
 
 
-def _stated_kind(case: LadderCase) -> Wording | None:
+def _stated_kind_of_figure(case: LadderCase) -> Wording | None:
     """The kind of a figure by P31; of several that of the earliest medium, since figures of literature are filmed and
     drawn too.
     """
@@ -284,7 +286,7 @@ def _stated_kind(case: LadderCase) -> Wording | None:
     return worded(label, _features_of_kind(label), (value.evidence,), value.conditions)
 
 
-def _add_kind_and_work(case: LadderCase, lattice: PhraseLattice) -> None:
+def _add_described_kind_and_work(case: LadderCase, lattice: PhraseLattice) -> None:
     """Add the kind and the work that the description names."""
     match = _DESCRIBED.match(case.description)
     if match is None:

@@ -89,7 +89,7 @@ class Wording:
 def worded(
     text: str, features: Iterable[str], evidence: Sequence[Evidence], conditions: frozenset[Condition]
 ) -> Wording:
-    """Words with their features, evidence and conditions."""
+    """A `Wording` made from any iterables of features and evidence."""
     return Wording(text=text, features=frozenset(features), evidence=tuple(evidence), conditions=conditions)
 
 
@@ -151,7 +151,9 @@ def find_nationalities(case: LadderCase, national: Nationality | None, propertie
     if national is not None and not national.countries:  # a language
         words = word_evidence(case, national.words)
         return [replace(nation_from_adjective(national.text, "text", f"mod:{national.text}", words), person=False)]
-    described = _nation_in_description(case, national, stated, properties[0]) if national is not None else None
+    described = (
+        _described_nation_if_unambiguous(case, national, stated, properties[0]) if national is not None else None
+    )
     if described is not None:
         return [described]
     out: dict[str, Nation] = {}
@@ -192,7 +194,7 @@ def nation_from_adjective(adjective: str, prop: str, value: str, evidence: tuple
     )
 
 
-def _nation_in_description(
+def _described_nation_if_unambiguous(
     case: LadderCase, national: Nationality, stated: Sequence[Statement], prop: str
 ) -> Nation | None:
     """The nationality in the description, with the statements that confirm it; None where the word is ambiguous."""
@@ -208,7 +210,7 @@ def _nation_in_description(
         part = nation_from_adjective(
             text, prop, country, (*words, *(from_statement(case.graph, s) for s in backing[:1]))
         )
-        parts.append(_as_british(case, part, stated, prop) if country in _PARTS_OF_BRITAIN else part)
+        parts.append(_with_british_above_if_stated(case, part, stated, prop) if country in _PARTS_OF_BRITAIN else part)
     if len(parts) == 1:
         return parts[0]
     # Both adjectives together; one alone only where a statement bears it out, else the last.
@@ -222,7 +224,7 @@ def _nation_in_description(
     )
 
 
-def _as_british(case: LadderCase, part: Nation, stated: Sequence[Statement], prop: str) -> Nation:
+def _with_british_above_if_stated(case: LadderCase, part: Nation, stated: Sequence[Statement], prop: str) -> Nation:
     """The nationality (English, Scottish, Welsh) with "British" above it, where the stated country is the United
     Kingdom.
     """
@@ -335,10 +337,11 @@ def _kind_chain(
 
 
 def _non_synonym_test(graph: Graph, texts: Sequence[str], qids: Sequence[str | None]) -> Callable[[str], bool]:
-    """A test that is False for a wording that is only another name of a class that an earlier wording names."""
+    """A test of wordings: False for one that is only another name of a class that an earlier wording in `texts` names.
+    """
     names: dict[str, int] = {}
     for at, text in enumerate(texts[:-1]):
-        qid = qids[at] or _class_with_label(graph, text)
+        qid = qids[at] or _only_class_with_label(graph, text)
         for name in graph.names(qid) if qid else ():
             names.setdefault(normalise(name), at)
     index = {text: at for at, text in enumerate(texts)}
@@ -351,7 +354,7 @@ def _with_broader_kind(case: LadderCase, chain: KindChain, qids: Sequence[str | 
     for at in reversed(range(len(chain.wordings))):
         source = chain.wordings[at]
         is_general = normalise(source.text) in word_list("general_kinds")
-        start = None if is_general else qids[at] or _class_with_label(case.graph, source.text)
+        start = None if is_general else qids[at] or _only_class_with_label(case.graph, source.text)
         above = _usual_class_above(case.graph, start, family) if start else None
         if above is None or normalise(above.label) in known:
             continue
@@ -364,7 +367,7 @@ def _with_broader_kind(case: LadderCase, chain: KindChain, qids: Sequence[str | 
 
 
 @cached_per_source
-def _class_with_label(graph: Graph, text: str) -> str | None:
+def _only_class_with_label(graph: Graph, text: str) -> str | None:
     """The one class with this label, or None where there are several or none."""
     entity_ids = [m.id for m in graph.find(text) if m.kind == "label"]
     graph.fetch(entity_ids)

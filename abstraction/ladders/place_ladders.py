@@ -16,15 +16,15 @@ from abstraction.ladders.containers import (
     WORLDS,
     Containers,
     combined_place,
-    continent_in_name,
-    continent_of_part,
-    dependent_territory_tier,
+    continent_of_world_part_in_name,
+    continent_statement_for_part,
+    dependent_territory_tier_if_any,
     described_chain_and_world_parts,
+    is_outer_no_larger,
     lies_on_other_continent,
     may_lie_on_continent,
     place_as_written,
-    same_extent,
-    stated_continent,
+    unambiguous_continent_statement,
 )
 from abstraction.ladders.proposals import (
     ANSWER,
@@ -56,7 +56,7 @@ def place_tiers(case: LadderCase) -> list[Proposal]:
 
 
 class ContainerClimb:
-    """The climb from one answer to its containers."""
+    """Climbs from one answer to its containers: the places that it lies in, by statements and descriptions."""
 
     def __init__(self, case: LadderCase) -> None:
         self.case = case
@@ -71,7 +71,7 @@ class ContainerClimb:
         """The containers as proposals; empty where neither statements nor descriptions give a place."""
         if self._is_state(self.case.answer):
             self._add_region_and_continent(ANSWER)
-            return self._assemble_graph()
+            return self._certain_proposals()
         if self._is_continent(self.case.answer):
             return []
         self._add_containers(ANSWER, DEPTH)
@@ -81,17 +81,17 @@ class ContainerClimb:
                 if self._is_same_place(ANSWER, state):
                     self._add_region_and_continent(ANSWER)
                     continue
-                whole = stated_continent(self.graph, state)
+                whole = unambiguous_continent_statement(self.graph, state)
                 if whole is None or not lies_on_other_continent(
                     self.graph, self.case.answer, state, whole.target or ""
                 ):
                     self._add_region_and_continent(state)
         elif self.case.relation.asks == "place":
-            self._add_continent()
-        return self._assemble_graph()
+            self._add_common_continent()
+        return self._certain_proposals()
 
-    def proposals_above_parents(self, parents: Mapping[str, Proposal]) -> list[Proposal]:
-        """The containers of the answer above other entities (parent institutions, by id), which come first."""
+    def proposals_of_parents_and_containers(self, parents: Mapping[str, Proposal]) -> list[Proposal]:
+        """The proposals `parents` (parent institutions, by id), then the containers of these and of the answer."""
         for qid, parent in parents.items():
             self._add_node(Place(text=parent.text, qid=qid), parent.parents[0], parent.evidence)
             self._add_containers(qid, DEPTH)
@@ -135,12 +135,14 @@ class ContainerClimb:
                 if place.qid:
                     # "seat of the United States Congress" names nothing that can contain places.
                     kinds = self.case.gazetteer.classes(place.qid)
-                    if not self.containers.may_climb_to(place.qid) or (kinds and kinds.isdisjoint(_HOLDING)):
+                    if not self.containers.may_be_container(place.qid) or (kinds and kinds.isdisjoint(_HOLDING)):
                         continue
-                place = self._entity_in_chain(place)
+                place = self._entity_in_chain_or_place_itself(place)
                 evidence = (from_description(self.graph, entity_id, place.written or place.text),)
                 fresh = place.key not in self.nodes
-                linked = [b for b in ([key] if step in beside else below) if self._connect(place, b, evidence)]
+                linked = [
+                    b for b in ([key] if step in beside else below) if self._add_above_if_possible(place, b, evidence)
+                ]
                 if linked and fresh and place.qid:
                     self._add_containers(place.qid, depth - 1)
                 if place.key in self.nodes:
@@ -152,24 +154,26 @@ class ContainerClimb:
         return finest
 
     def _add_country(self) -> None:
-        """Add the country above every end of the chains that is no state: by its own P17 or P361, else by the P17 of
-        the answer.
+        """Add the country above every topmost place of the chains that is no state: by its own P17 or P361, else by
+        the P17 of the answer.
         """
-        # Keys without a container inside one state; parts of the world do not count, as they determine no state.
+        # `ends`: places above which no other place within one state is known; parts of the world are ignored.
         local = {key for key, node in self.nodes.items() if not self._spans_states(node.qid, node.text)}
         ends = [key for key in self.nodes if key in local and local.isdisjoint(self.up.get(key, ()))] or [ANSWER]
-        ends = [key for key in ends if not ((qid := self._qid(key)) and self._is_state(qid))]
+        ends = [key for key in ends if not ((qid := self._qid_of_key(key)) and self._is_state(qid))]
         open_ends = []
         for key in ends:
-            qid = self._qid(key)
-            linked = [s for s in self.containers.countries(qid) if self._add_statement_value(key, s)] if qid else []
+            qid = self._qid_of_key(key)
+            linked = (
+                [s for s in self.containers.country_statements(qid) if self._add_statement_value(key, s)] if qid else []
+            )
             known = (s for s in linked if s.property == "P17" and not self.containers.was_true_at_question_date(s))
             self._record_alternatives(key, (s.target for s in known))
             if not linked:
                 open_ends.append(key)
         states = [node for node in self.nodes.values() if node.qid and self._is_state(node.qid)]
         if not states:
-            for statement in self.containers.countries(self.case.answer):
+            for statement in self.containers.country_statements(self.case.answer):
                 for key in open_ends:
                     self._add_statement_value(key, statement)
         elif len(states) == 1:
@@ -178,7 +182,7 @@ class ContainerClimb:
             for key in open_ends:
                 qid = self.nodes[key].qid if key != ANSWER else None
                 if qid and self.graph.is_instance(qid, _PARTS) and not self.containers.no_longer_exists(qid):
-                    self._connect(whole, key, states[0].evidence)
+                    self._add_above_if_possible(whole, key, states[0].evidence)
 
     def _add_region_and_continent(self, below: str) -> None:
         """Add the region that the description of the country names, then its continent."""
@@ -191,7 +195,7 @@ class ContainerClimb:
             regions = {r: e for r, e in regions.items() if any(may_lie_on_continent(r.text, c) for c in continents)}
         flat = [place for step in named for place in step]
         chosen = self._choose_continents(country, stated, list(regions), flat)
-        added = [region for region, evidence in regions.items() if self._connect(region, below, evidence)]
+        added = [region for region, evidence in regions.items() if self._add_above_if_possible(region, below, evidence)]
         if chosen:
             self._add_continent_above_regions(chosen, added, below)
         elif not stated:
@@ -200,12 +204,14 @@ class ContainerClimb:
                 if place.qid and self._is_continent(place.qid):
                     evidence = (from_description(self.graph, country, place.written or place.text),)
                     for key in keys:
-                        self._connect(place, key, evidence)
+                        self._add_above_if_possible(place, key, evidence)
 
     def _regions_with_evidence(
         self, country: str, named: list[list[Place]], continents: list[Statement]
     ) -> dict[Place, tuple[Evidence, ...]]:
-        """The regions to add with their evidence: by the steps of the description, else by statements."""
+        """The regions around a country with their evidence: those that its description names (`named`, grouped), else
+        those of its P361 statements.
+        """
         # "Eastern Europe" where the snapshot only has Europe: the words are more specific than the entity.
         partial = [
             [
@@ -216,7 +222,7 @@ class ContainerClimb:
             for step in named
         ]
         flat = [place for step in partial for place in step]
-        if len({continent for place in flat if (continent := continent_in_name(place.text))}) > 1:
+        if len({continent for place in flat if (continent := continent_of_world_part_in_name(place.text))}) > 1:
             partial = [flat]  # "Southeast Europe, Southwest Asia and Africa"
         groups = [step for step in partial if step]
         if not groups:  # P361 values whose names end in that of a continent of the country: North Africa, not the EU
@@ -233,12 +239,12 @@ class ContainerClimb:
     def _choose_continents(
         self, country: str, stated: list[Statement], regions: list[Place], named: list[Place]
     ) -> list[Statement]:
-        """The continents to use if there are several: those that contain the regions, else that of the capital, else
-        those that the description names.
+        """The continents of the country to use: of several those that contain the regions, else that of the capital,
+        else those that the description names.
         """
         chosen = stated
         if len(stated) > 1:
-            agreeing = [s for s in stated if any(self._is_part_of(r, s.target) for r in regions)]
+            agreeing = [s for s in stated if any(self._is_region_of_continent(r, s.target) for r in regions)]
             spelled = [s for s in stated if s.target in {p.qid for p in named}]
             of_capital = {t for qid in self.graph.targets(country, "P36") for t in self.graph.targets(qid, CONTINENT)}
             chosen = agreeing or [s for s in stated if s.target in of_capital] or spelled
@@ -255,13 +261,13 @@ class ContainerClimb:
         whole = combined_place([Place(text=self.graph.label(s.target or "") or "", qid=s.target) for s in continents])
         keys = [region.key for region in regions]
         if whole.qid:
-            inside = [r.key for r in regions if self._is_part_of(r, whole.qid)]
+            inside = [r.key for r in regions if self._is_region_of_continent(r, whole.qid)]
             land = [r.key for r in regions if not _WATER.search(r.text) and may_lie_on_continent(r.text, whole.qid)]
             keys = inside or land
         for key in dict.fromkeys((*keys, below)):
-            self._connect(whole, key, tuple(from_statement(self.graph, s) for s in continents))
+            self._add_above_if_possible(whole, key, tuple(from_statement(self.graph, s) for s in continents))
 
-    def _add_continent(self) -> None:
+    def _add_common_continent(self) -> None:
         """Add the continent above every place of the chain that lies on a single one, unless a finer place contradicts
         it.
         """
@@ -269,7 +275,7 @@ class ContainerClimb:
         if any(self._is_continent(qid) for qid in chain.values()):
             return
         ups = {key: self._keys_above(key) for key in chain}
-        stated = self._undenied_continents(chain, ups)
+        stated = self._uncontradicted_continent_statements(chain, ups)
         if len({s.target for s in stated.values()}) != 1:
             return
         if len(chain) > 1 and (of_answer := stated.get(ANSWER)):
@@ -281,15 +287,17 @@ class ContainerClimb:
         for key, statement in stated.items():
             self._add_statement_value(key, statement)
 
-    def _undenied_continents(self, chain: Mapping[str, str], ups: Mapping[str, set[str]]) -> dict[str, Statement]:
+    def _uncontradicted_continent_statements(
+        self, chain: Mapping[str, str], ups: Mapping[str, set[str]]
+    ) -> dict[str, Statement]:
         """The P30 statement of each place, by key, unless a place in it is known to lie on another continent."""
         stated: dict[str, Statement] = {}
         for key, qid in chain.items():
             for inner, place in chain.items():
-                own = continent_of_part(self.graph, place, qid) if key in ups[inner] else None
+                own = continent_statement_for_part(self.graph, place, qid) if key in ups[inner] else None
                 if own is not None and not self.graph.targets(place, CONTINENT):
                     stated[inner] = own
-            statement = stated_continent(self.graph, qid)
+            statement = unambiguous_continent_statement(self.graph, qid)
             if statement is not None:
                 target = statement.target or ""
                 finer = [chain[inner] for inner in chain if inner != key and key in ups[inner]]
@@ -329,14 +337,14 @@ class ContainerClimb:
             return False
         return len(self.graph.targets(qid, "P17")) != 1
 
-    def _is_part_of(self, region: Place, continent: str | None) -> bool:
+    def _is_region_of_continent(self, region: Place, continent: str | None) -> bool:
         name = self.graph.label(continent) if continent else None
         if name is None or normalise(name) in normalise(region.text):
             return name is not None
         qid = region.qid or ""
         return continent in (*self.graph.targets(qid, "P361"), *self.graph.targets(qid, CONTINENT))
 
-    def _entity_in_chain(self, place: Place) -> Place:
+    def _entity_in_chain_or_place_itself(self, place: Place) -> Place:
         """The entity in the chain with this unlinked name, else the place as it is."""
         if place.qid is not None:
             return place
@@ -347,18 +355,18 @@ class ContainerClimb:
         return place
 
     def _add_statement_value(self, below: str, statement: Statement) -> bool:
-        """Add the value of the statement above `below`; see `_connect`."""
+        """Add the value of the statement above the key `below`, as `_add_above_if_possible` does."""
         place = Place(text=self.graph.label(statement.target or "") or "", qid=statement.target)
-        return self._connect(place, below, (from_statement(self.graph, statement),))
+        return self._add_above_if_possible(place, below, (from_statement(self.graph, statement),))
 
-    def _connect(self, place: Place, below: str, evidence: tuple[Evidence, ...]) -> bool:
+    def _add_above_if_possible(self, place: Place, below: str, evidence: tuple[Evidence, ...]) -> bool:
         """Add "below lies in place"; False where that would close a cycle or the snapshot lacks the place."""
         label = self.graph.label(place.qid) if place.qid else place.text
         if label is None or label[:1].islower():
             return False  # unknown, or a class such as "valley" instead of a place
         if place.key == below or below in self._keys_above(place.key):
             return False
-        if self._territory_classes(below) and not WORLD.search(label):
+        if self._dependency_classes_of_key(below) and not WORLD.search(label):
             return False  # Gibraltar is no part of the United Kingdom
         self._add_node(place, below, evidence)
         return True
@@ -383,10 +391,10 @@ class ContainerClimb:
 
     def _is_same_place(self, below: str, above: str) -> bool:
         """Whether the upper place is the lower one under another name."""
-        inner, outer = self._qid(below), self.nodes[above].qid
+        inner, outer = self._qid_of_key(below), self.nodes[above].qid
         if inner is None or outer is None or not _SITES.isdisjoint(self.case.gazetteer.classes(inner)):
             return False
-        return same_extent(self.graph, inner, outer)
+        return is_outer_no_larger(self.graph, inner, outer)
 
     def _merge_places_of_same_extent(self, nodes: ProposalGraph) -> ProposalGraph:
         """The graph with every place that is no larger than one below it turned into aliases of that one."""
@@ -406,7 +414,7 @@ class ContainerClimb:
             self.alternatives.setdefault(key, []).append(group)
 
     def _has_known_division(self, key: str | None) -> bool:
-        """Whether the division of the place within its state is known, or the place is such a division."""
+        """Whether a division of its state that contains the place is known, or the place is such a division."""
         node = self.nodes.get(key or "")
         if node is None or node.qid is None:
             return False
@@ -417,7 +425,7 @@ class ContainerClimb:
     def _keys_above(self, key: str, without: Collection[str] = ()) -> set[str]:
         return keys_above(self.up, key, without)
 
-    def _assemble_graph(self) -> list[Proposal]:
+    def _certain_proposals(self) -> list[Proposal]:
         parents: dict[str, list[str]] = {}  # every node has one: nodes are only added above another
         for below, ups in self.up.items():
             for above in ups:
@@ -441,14 +449,14 @@ class ContainerClimb:
         sure = certain_containers(self.up, self.alternatives, ANSWER) - self._keys_in_one_of_several_divisions()
         nodes = remove(nodes, lambda p: p.key not in sure)
         nodes = self._merge_places_of_same_extent(nodes)
-        dependent = [key for key in (ANSWER, *nodes) if self._territory_classes(key)]
+        dependent = [key for key in (ANSWER, *nodes) if self._dependency_classes_of_key(key)]
         if dependent:
             nodes = remove(nodes, lambda p: p.qid is not None and self._is_state(p.qid))
         self.case.doubted.update(node.qid for key, node in candidates.items() if node.qid and key not in nodes)
         if dependent:
-            nodes |= {p.key: p for key in dependent for p in dependent_territory_tier(self.case, key)}
+            nodes |= {p.key: p for key in dependent for p in dependent_territory_tier_if_any(self.case, key)}
         deep = {key for key, depth in depths(nodes).items() if depth > MAX_LEVELS}
-        # A continent takes no finer place's level.
+        # A continent below the last level is left out, so that it takes no finer place's level.
         return list(remove(nodes, lambda p: p.key in deep and self._is_continent(p.key)).values())
 
     def _keys_in_one_of_several_divisions(self) -> set[str]:
@@ -465,11 +473,11 @@ class ContainerClimb:
     def _is_state(self, qid: str) -> bool:
         return self.case.gazetteer.is_state(qid)
 
-    def _qid(self, key: str) -> str | None:
+    def _qid_of_key(self, key: str) -> str | None:
         return self.case.answer if key == ANSWER else self.nodes[key].qid
 
-    def _territory_classes(self, key: str) -> tuple[str, ...]:
-        qid = self._qid(key)
+    def _dependency_classes_of_key(self, key: str) -> tuple[str, ...]:
+        qid = self._qid_of_key(key)
         return self.case.gazetteer.dependency_classes(qid) if qid else ()
 
     def _is_continent(self, qid: str) -> bool:

@@ -72,13 +72,13 @@ def work_tiers(case: LadderCase) -> list[Proposal]:
     chains = [described_kind(case, described.kind, WORK)] if described is not None else stated_kinds(case, WORK)[:1]
     if not chains or not chains[0].wordings:
         return series
-    chain = _with_genre(case, chains[0])
+    chain = _narrowed_by_genre_if_any(case, chains[0])
     year = _year_of_work(case, described)
     nationalities = find_nationalities(case, described.kind.nationality if described is not None else None, ("P495",))
     nation = nationalities[0] if len(nationalities) == 1 and not chain.tied else None
     if nation is not None and nation.is_from_statement and chain.texts[0][:1].isupper():
         nation = None  # a capitalised word before the kind may be a nationality unknown to the grammar
-    creator = _creator_phrase(case, described, chain.texts[-1])
+    creator = _creator_phrase_unless_subject(case, described, chain.texts[-1])
     whole, short = chain.wordings[0], chain.wordings[-1]
     # Details are dropped one after another; where a detail is unknown, phrases coincide and are added once.
     phrases: tuple[tuple[Wording | None, Wording | None, Wording, Wording | None], ...] = (
@@ -99,8 +99,10 @@ def work_tiers(case: LadderCase) -> list[Proposal]:
     return [*series, *lattice.proposals()]
 
 
-def _with_genre(case: LadderCase, chain: KindChain) -> KindChain:
-    """The chain with "film" narrowed to "comedy film" where P136 has a genre with the same noun."""
+def _narrowed_by_genre_if_any(case: LadderCase, chain: KindChain) -> KindChain:
+    """The chain with "comedy film" before "film" where P136 has a genre that ends in the one-word kind; else the
+    chain.
+    """
     head = chain.texts[0]
     if len(chain.texts) > 1 or " " in head:
         return chain
@@ -132,7 +134,7 @@ def _year_of_work(case: LadderCase, described: WorkDescription | None) -> Wordin
     return worded(year, {"y"}, evidence, one_condition("P577", year))
 
 
-def _creator_phrase(case: LadderCase, described: WorkDescription | None, kind: str) -> Wording | None:
+def _creator_phrase_unless_subject(case: LadderCase, described: WorkDescription | None, kind: str) -> Wording | None:
     """The creator by the description, else by statement; never the subject of the question."""
     if case.relation.id == "P800":
         return None  # the subject is the creator, so this would repeat the question
@@ -190,7 +192,7 @@ def thing_tiers(
     are its countries. `detail_before` and `details_after` stand before the kind ("1943") and after it ("in Tunisia").
     """
     above = _named_wholes(case, family, whole_properties)
-    chains, nation = _specific_kinds(case, family, nation_properties)
+    chains, nation = _specific_kinds_and_nation(case, family, nation_properties)
     if not chains and (above or details_after):  # for answers without a more specific kind
         classes = [*case.graph.current(case.answer, "P31"), *case.graph.current(case.answer, "P279")]
         text = f"{indefinite(case.graph.label(case.answer) or family)} is {indefinite(family)}"
@@ -198,17 +200,19 @@ def thing_tiers(
         chains = [KindChain.from_texts((family,), ((proof,),))]
     lattice = PhraseLattice()
     for chain in chains:
-        _add_phrases(lattice, chain, family, nation, detail_before, details_after)
+        _add_phrases_of_kinds(lattice, chain, family, nation, detail_before, details_after)
     tops = tuple(p.key for p in above)
     noun = indefinite(family)
     phrases = lattice.proposals()
     return [*above, *(replace(p, parents=(*p.parents, *tops)) if p.text == noun else p for p in phrases)]
 
 
-def _specific_kinds(
+def _specific_kinds_and_nation(
     case: LadderCase, family: str, nation_properties: Sequence[str]
 ) -> tuple[list[KindChain], Nation | None]:
-    """The specific kinds by the description, else by P31; and the nationality."""
+    """The kinds by the description, or by P31 where the description has only general ones; and the nationality, if
+    there is one alone.
+    """
     kind = read_kind(description_words(case.description), case.vocabulary, family)
     chains = [described_kind(case, kind, family)] if kind is not None else []
     # "October 1973 war": a date is a detail of its own.
@@ -221,7 +225,7 @@ def _specific_kinds(
     return chains, nationalities[0] if len(nationalities) == 1 else None
 
 
-def _add_phrases(
+def _add_phrases_of_kinds(
     lattice: PhraseLattice,
     chain: KindChain,
     family: str,
@@ -284,7 +288,7 @@ def award_tiers(case: LadderCase) -> list[Proposal]:
         "award",
         whole_properties=("P361", "P279", "P31"),
         nation_properties=("P17",),
-        details_after=_award_details(case),
+        details_after=_giver_and_reason_of_award(case),
     )
 
 
@@ -295,8 +299,8 @@ _BODY = re.compile(
 )
 
 
-def _award_details(case: LadderCase) -> Sequence[Wording]:
-    """The giver of an award (P1027, else the description), and its reason."""
+def _giver_and_reason_of_award(case: LadderCase) -> Sequence[Wording]:
+    """The giver of an award (by P1027, else by the description), and what it is given for, as words after the kind."""
     graph, details = case.graph, list[tuple[str, Evidence, frozenset[Condition]]]()
     givers = current_values(graph, case.answer, "P1027")[:GIVERS]
     for giver in givers:
@@ -320,13 +324,17 @@ YEAR, DECADE = 9, 10  # precision of a year, years of a decade
 def event_tiers(case: LadderCase) -> list[Proposal]:
     """ "World War II | a 1943 battle in Tunisia › a battle in Tunisia | a 1943 battle › a battle"."""
     return thing_tiers(
-        case, "event", whole_properties=("P361",), detail_before=_event_time(case), details_after=_event_places(case)
+        case,
+        "event",
+        whole_properties=("P361",),
+        detail_before=_year_or_decade_of_event(case),
+        details_after=_only_place_of_event(case),
     )
 
 
-def _event_time(case: LadderCase) -> Wording | None:
+def _year_or_decade_of_event(case: LadderCase) -> Wording | None:
     """The year of an event, or the decade that contains its start and end."""
-    start, end, point = (_first_dated_statement(case, prop) for prop in ("P580", "P582", "P585"))
+    start, end, point = (_first_year_and_statement(case, prop) for prop in ("P580", "P582", "P585"))
     if point is not None and start is None and end is None and len(case.graph.statements(case.answer, "P585")) == 1:
         start = end = point
     if start is None or end is None:
@@ -340,7 +348,7 @@ def _event_time(case: LadderCase) -> Wording | None:
     return worded(text, {f"y:{text}"}, evidence, one_condition("P585", text))
 
 
-def _first_dated_statement(case: LadderCase, prop: str) -> tuple[int, Statement] | None:
+def _first_year_and_statement(case: LadderCase, prop: str) -> tuple[int, Statement] | None:
     """The year of the first statement with a year CE or a finer date, and the statement."""
     for statement in case.graph.statements(case.answer, prop):
         value = statement.value
@@ -351,7 +359,7 @@ def _first_dated_statement(case: LadderCase, prop: str) -> tuple[int, Statement]
     return None
 
 
-def _event_places(case: LadderCase) -> Sequence[Wording]:
+def _only_place_of_event(case: LadderCase) -> Sequence[Wording]:
     """The one place or country of an event; empty where there are several."""
     for prop in ("P276", "P17"):
         if len(case.graph.targets(case.answer, prop)) != 1:

@@ -103,7 +103,7 @@ class ValueHierarchy:
 
     @cached_per_source
     def share(self, value: str) -> float | None:
-        """The share of the entities with a counted property that have the value or one below it; None for none.
+        """The share of the entities with a counted property that have the value or one below it; None where none has.
 
         With about one value per entity the counts are summed. Where entities have several, as with occupations, a sum
         would count them repeatedly: the values are then taken as independent, 1 - prod(1 - n/N), which lies between
@@ -123,8 +123,8 @@ class ValueHierarchy:
 
 
 MOST = 1_000  # carriers of the condition that the others are counted among
-SETS_KEPT = 400_000  # sets of values of carriers that are kept: 80 MB at most
-FEWEST = 5  # least carriers with the other property: a share of fewer would be chance
+SETS_KEPT = 400_000  # sets of values of carriers that are cached: 80 MB at most
+FEWEST = 5  # least carriers that have the other property; a share among fewer would be chance
 
 
 class JointShares:
@@ -147,7 +147,9 @@ class JointShares:
         """
         key = (base, prop)
         if key not in self._value_sets:
-            read = self._counts.store.entities(self._entities_with_any_pair(base), languages=(), properties=(prop,))
+            read = self._counts.store.entities(
+                self._entities_with_any_pair_unless_incomplete(base), languages=(), properties=(prop,)
+            )
             sets = (
                 frozenset(s.target for s in asserted_statements(entity.values(prop)) if s.target)
                 for entity in read.values()
@@ -158,7 +160,7 @@ class JointShares:
         hits = sum(count for held, count in sets_counted.items() if not held.isdisjoint(values))
         return hits / total if hits and total >= FEWEST else None
 
-    def _entities_with_any_pair(self, base: frozenset[Pair]) -> Collection[str]:
+    def _entities_with_any_pair_unless_incomplete(self, base: frozenset[Pair]) -> Collection[str]:
         """All entities with any pair of the base, in the order of its pairs; empty where some are not in the snapshot,
         or too many.
         """
@@ -196,11 +198,11 @@ class PlaceShares:
     @property
     def states(self) -> frozenset[str]:
         """Current sovereign states that are values of P17."""
-        return self._states[0]
+        return self._states_and_states_by_part[0]
 
-    def states_in(self, key: str) -> int | None:
+    def state_count_in(self, key: str) -> int | None:
         """The number of states in a part of the world; None where none are known."""
-        return len(self._states[1][key]) if key in self._states[1] else None
+        return len(self._states_and_states_by_part[1][key]) if key in self._states_and_states_by_part[1] else None
 
     @cached_per_source
     def share(self, key: str) -> float | None:
@@ -210,14 +212,14 @@ class PlaceShares:
             share = (mass + 1) / self._containers.statement_total  # the place itself is one of the answers
         if key in self.states and (of_state := self._counts.count_pair("P17", key)):
             share = max(share, of_state / self._counts.count_property("P17"))
-        parts = self._states[1]
+        parts = self._states_and_states_by_part[1]
         if key in parts:
             share = max(share, sum(self.share(state) or 0.0 for state in sorted(parts[key])))
         return min(1.0, share) or None
 
     @cached_property
-    def _states(self) -> tuple[frozenset[str], Mapping[str, frozenset[str]]]:
-        """The states, and the states in each part of the world, by its key."""
+    def _states_and_states_by_part(self) -> tuple[frozenset[str], Mapping[str, frozenset[str]]]:
+        """The sovereign states; and by the key of each part of the world the states in it."""
         # A graph of its own: a question's row may replace descriptions in its graph, which must not change counts.
         graph = Graph(self._counts.store, language=self._language, properties=_READ)
         gazetteer = Gazetteer(graph, Classifier(graph))
@@ -324,7 +326,7 @@ class ConditionBitsCounter:
         return min(math.log2(size), self._joint_bits(parts) if len(parts) > 1 else parts[0].bits)
 
     def _joint_bits(self, parts: Sequence[ConditionBits]) -> float:
-        """Joint bits of several facets, the rarest first."""
+        """Joint bits of conditions of several facets; `parts` begins with the rarest."""
         base = next((part for part in parts if part.prop in _JOINT), None)
         bits = 0.0
         for part in parts:
@@ -401,17 +403,17 @@ class ConditionBitsCounter:
         key = (prop, phrase, kind)
         if key not in self._known:
             words = phrase.split(" ")
-            counted = self._bits_of_name(prop, phrase, kind, size)
+            counted = self._bits_of_value_named(prop, phrase, kind, size)
             if counted is None and prop != "P39":
                 ends = (" ".join(words[at:]) for at in range(max(1, len(words) - LONGEST), len(words)))
-                named = (of_end for end in ends if (of_end := self._bits_of_name(prop, end, kind, size)))
+                named = (of_end for end in ends if (of_end := self._bits_of_value_named(prop, end, kind, size)))
                 count = self._phrase_ending_counts.get(normalise(phrase), 0) * self._entities_per_description
                 facet = _FACETS.get(prop, "class")
                 counted = ConditionBits(facet, bits_of_share(count / max(size, count))) if count else next(named, None)
             self._known[key] = counted
         return self._known[key]
 
-    def _bits_of_name(self, prop: str, name: str, kind: str, size: float) -> ConditionBits | None:
+    def _bits_of_value_named(self, prop: str, name: str, kind: str, size: float) -> ConditionBits | None:
         """Bits by the value of the property with the name, the most frequent of several."""
         if prop == "P106":
             entity_ids = self._vocabulary.occupations.get(normalise(name), ())
@@ -514,7 +516,9 @@ class TierBits:
         return (first, *(Level(tiers=tuple(map(with_bits_of_node, level.tiers))) for level in levels[1:]))
 
     def bits_of_answer(self, qid: str, relation: str) -> float | None:
-        """The bits of an answer among all answers of the relation in the source, add-one smoothed; None for none."""
+        """The bits of an answer among all answers of the relation in the source, add-one smoothed; None where it has
+        no answers.
+        """
         total = self._counts.count_property(relation)
         return math.log2((total + 1) / (self._counts.count_pair(relation, qid) + 1)) if total else None
 
@@ -540,7 +544,7 @@ class TierBits:
         key = (kind, node.conditions, phrase)
         if key not in self._bits:
             if kind == _STATES:  # every state counts once, and only shares of parts of the world are known
-                held = (self._facets.world.states_in(c.value) for c in node.conditions if c.property == "self")
+                held = (self._facets.world.state_count_in(c.value) for c in node.conditions if c.property == "self")
                 least = min(filter(None, held), default=None)
                 self._bits[key] = bits_of_share(least / size) if least else None
             else:

@@ -19,7 +19,7 @@ from abstraction.ladders.assembly.filters import (
     RelationAnswerShares,
     keys_leaked_by_question,
     names_place_or_institution,
-    only_repeats_relation,
+    only_repeats_kind_asked_for,
     remove_answer_names_and_trivial,
     remove_keys_and_merge_names,
 )
@@ -27,7 +27,7 @@ from abstraction.ladders.assembly.golds import (
     MAY_BE_VALUE,
     combine_golds,
     entity_conflict,
-    fitting_classes,
+    fitting_or_all_classes,
     shared_ladder,
     text_conflict,
     with_aliases_added,
@@ -112,8 +112,8 @@ class ProposalCache:
             if (known := self._proposed.get(key)) is not None:
                 return known
         localised = localise(
-            [*build(case), *row_proposals], graph, trivial=lambda p: only_repeats_relation(p, asked), feminine=woman,
-            of_citizens=asked.asks_citizenship,
+            [*build(case), *row_proposals], graph, trivial=lambda p: only_repeats_kind_asked_for(p, asked),
+            feminine=woman, of_citizens=asked.asks_citizenship,
         )  # fmt: skip
         proposed = replace(localised, doubted=frozenset(case.doubted), key=key)
         if key is not None:
@@ -307,7 +307,7 @@ class RowMaker:
     def _ladder(self, text: str, link: Link, asked: Relation, subjects: tuple[str, ...]) -> Ladder:
         answer = link.qid
         assert answer is not None
-        kinds = frozenset(fitting_classes(self._kind, self._readers.classes(answer)))
+        kinds = frozenset(fitting_or_all_classes(self._kind, self._readers.classes(answer)))
         build = builder_for(asked.asks, kinds)
         if build is None:
             code = Abstention.UNSUPPORTED if kinds else Abstention.NOTHING_KNOWN

@@ -20,7 +20,7 @@ from abstraction.base.properties import package_data, with_role
 from abstraction.base.relations import ANY, Classifier, relation
 from abstraction.base.tiers import Evidence, Level, Tier, evidence_value
 from abstraction.files.rows import TieredRow, candidate_ids_of_link
-from abstraction.ladders.containers import same_extent
+from abstraction.ladders.containers import is_outer_no_larger
 from abstraction.ladders.weighing import rising_tiers
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.language.amounts import amount_of_whole_text, convert_claim
@@ -459,7 +459,7 @@ class EntailmentChecker:
             # Or the name of a surrounding place of the same extent: Greater London for London.
             around = [m.id for m in self.graph.find(name) if m.id.startswith("Q")]
             self.graph.fetch(around)
-            if not any(same_extent(self.graph, qid, outer) for outer in around):
+            if not any(is_outer_no_larger(self.graph, qid, outer) for outer in around):
                 yield Finding(flaw=Flaw.FOREIGN_NAME, detail=f"{name!r} for {qid} ({self.graph.label(qid)})")
 
     def _words_of_steps(self, reached: _Reached, rules: Sequence[str], asked: str) -> set[str]:

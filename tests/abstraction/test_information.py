@@ -56,7 +56,7 @@ def test_places_by_what_lies_in_them() -> None:
     assert world.share("Q201") == (5 + 2 + 1) / 16
     assert world.share("Q200") == (5 + 2 + 1 + 1) / 16
     assert world.share("Q46") == world.share("Q200")
-    assert world.states_in("Q46") == 1
+    assert world.state_count_in("Q46") == 1
     assert world.share("Q203") is None  # nothing is said to lie in the town
     assert world.share("text:nowhere") is None
 

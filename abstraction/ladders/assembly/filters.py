@@ -72,7 +72,7 @@ def _is_variant_of_name(words: Sequence[str], name: Sequence[str], *, person: bo
 
 
 def contains_name(text: str, name: str) -> bool:
-    """Whether a tier contains the whole label of the answer, as words."""
+    """Whether a text contains the whole name, as words in order."""
     return occurs_in(singular_words(name), singular_words(text))
 
 
@@ -103,7 +103,7 @@ def question_places_answer_in(question: str, subject_text: str | None, place_nam
     )
 
 
-def only_repeats_relation(proposal: Proposal, relation: Relation) -> bool:
+def only_repeats_kind_asked_for(proposal: Proposal, relation: Relation) -> bool:
     """Whether the tier, or a usual name of its entity, only repeats the kind of answer that the relation asks for."""
     if without_article(proposal.text) in relation.trivial:
         return True
@@ -124,7 +124,7 @@ def remove_answer_names_and_trivial(
     label = answer_names[0] if answer_names else ""
     texts_of_answer: list[str] = []
 
-    def is_alias(p: Proposal) -> bool:
+    def is_name_of_answer(p: Proposal) -> bool:
         # A larger place of the same name (New York in New York) is not the answer; without an id only names can decide.
         same = is_variant_of_answer_name(p.text, answer_names[:2] if p.qid else answer_names, person=is_person)
         same = same or (relation.asks == "genre" and p.text[:1].isupper() and f"{p.text} film" == label)
@@ -133,7 +133,7 @@ def remove_answer_names_and_trivial(
         return same
 
     nodes = _disambiguate_names(nodes, answer_names[:2] if is_place else ())
-    nodes = remove(nodes, is_alias)
+    nodes = remove(nodes, is_name_of_answer)
     inside = tuple(f" in {the}{normalise(label)}" for the in ("", "the "))  # "a city in Padua", for Padua
 
     def contains_answer_name(p: Proposal) -> bool:
@@ -143,7 +143,8 @@ def remove_answer_names_and_trivial(
         return (p.qid is None and contains_name(p.text, label)) or (town is not None and contains_name(label, town[1]))
 
     nodes = remove(
-        nodes, lambda p: contains_answer_name(p) or not is_well_formed(p.text) or only_repeats_relation(p, relation)
+        nodes,
+        lambda p: contains_answer_name(p) or not is_well_formed(p.text) or only_repeats_kind_asked_for(p, relation),
     )
     return nodes, tuple(texts_of_answer)
 
@@ -166,8 +167,8 @@ def keys_leaked_by_question(
 def remove_keys_and_merge_names(
     nodes: dict[str, Proposal], unwanted_keys: Collection[str], answer_names: Sequence[str]
 ) -> dict[str, Proposal]:
-    """The proposals without the `unwanted_keys`, tiers of the same name merged, without aliases that are another
-    tier's text.
+    """The proposals without the `unwanted_keys`, with tiers of the same name merged, and without aliases that are the
+    text of another tier.
 
     `answer_names` are names that no tier may have as an alias.
     """
@@ -187,14 +188,14 @@ def _disambiguate_names(nodes: dict[str, Proposal], answer_names: Sequence[str])
             names_place_or_institution(node) or any(c.property in _BELONGING for c in node.conditions)
         ):
             continue
-        if normalise(node.text) in taken and (text := distinguishing_name(node, taken)):
+        if normalise(node.text) in taken and (text := shortest_distinguishing_alias(node, taken)):
             aliases = (node.text, *(a for a in node.aliases if a != text))
             node = out[key] = replace(node, text=text, aliases=aliases)
         taken.add(normalise(node.text))
     return out
 
 
-def distinguishing_name(node: Proposal, taken: Collection[str]) -> str | None:
+def shortest_distinguishing_alias(node: Proposal, taken: Collection[str]) -> str | None:
     """The shortest alias that contains the label and, for a place, a word for its kind; None where there is no such
     alias.
     """
@@ -235,7 +236,7 @@ def _drop_ambiguous_aliases(nodes: dict[str, Proposal], answer_names: Sequence[s
     return out
 
 
-# Classes that are trivial for a relation, as measured: those of most of its answers.
+# Classes that are trivial for a relation: those that most of its answers belong to, as measured.
 #
 # Most answers to "in which language" are Indo-European languages, so that tier is uninformative. A tier is true of an
 # answer if the answer's own ladder contains it. The answers are those of the whole source, weighted by their numbers of
@@ -268,9 +269,10 @@ class FrequentAnswer:
 
 
 class MeasuredRelations:
-    """Measurements of the answers of relations, kept by relation and shared by all graphs of one store.
+    """The frequent answers of each relation with their tiers, and the shares of answers for which a tier is true.
 
-    Graphs that read the same language give the same: measuring a relation takes up to half a second.
+    Kept by relation and shared by all graphs of one store that read the same language, since measuring a relation
+    takes up to half a second.
     """
 
     def __init__(self) -> None:
@@ -284,7 +286,7 @@ class MeasuredRelations:
 
 
 class RelationAnswerShares:
-    """Shares of a relation's answers for which a tier is true, measured on one graph; each relation is read once.
+    """Shares of a relation's answers for which a tier is true, measured on one graph; each relation is measured once.
 
     `build` proposes the tiers of an answer.
     """
@@ -299,7 +301,7 @@ class RelationAnswerShares:
 
         Named places and tiers with a nationality, a place or a modifier are never trivial.
         """
-        if not case.relation.id or not proposal.conditions or not all(map(_states_class, proposal.conditions)):
+        if not case.relation.id or not proposal.conditions or not all(map(_states_class_alone, proposal.conditions)):
             return False
         shares = self.entity_and_answer_shares(case, proposal)
         return shares is not None and shares[0] >= TRIVIAL_SHARE and shares[1] >= HALF
@@ -318,7 +320,7 @@ class RelationAnswerShares:
         for kind in (*kinds, ""):
             key = (case.relation.id, kind, tier)
             if key not in self._measured.shares:
-                self._measured.shares[key] = self._shares_in_group(case, kind, tier)
+                self._measured.shares[key] = self._shares_in_large_enough_group(case, kind, tier)
             if (measured := self._measured.shares[key]) is not None:
                 return measured
         return None
@@ -368,7 +370,7 @@ class RelationAnswerShares:
             dict.fromkeys(label.split()[0] for label in labels if label != "genre" and label in relation.trivial)
         )
 
-    def _shares_in_group(self, case: LadderCase, group: str, tier: str) -> tuple[float, float] | None:
+    def _shares_in_large_enough_group(self, case: LadderCase, group: str, tier: str) -> tuple[float, float] | None:
         weights = self._entity_counts_by_answer(case, group)
         total = sum(weights.values())
         fewest_answers, fewest_entities = _minimum_answers_and_entities(case)
@@ -379,9 +381,10 @@ class RelationAnswerShares:
         return sum(weights[qid] for qid in true_answers) / total, len(true_answers) / len(weights)
 
     def _entity_counts_by_answer(self, case: LadderCase, group: str) -> Mapping[str, float]:
-        """The number of entities of a group by their answer.
+        """The number of entities in a group that have each answer.
 
-        A group is "answer ART" (answers of the same art), "subject CLASS" (entities of the class), or "" (all).
+        A group is "answer ART" (entities whose answer is a genre of this art), "subject CLASS" (entities of the
+        class), or "" (all).
         """
         of, _, kind = group.partition(" ")
         answers = self._frequent_answers(case)
@@ -403,7 +406,7 @@ class RelationAnswerShares:
             known = {}
             if sum(count for _, count in values) >= _minimum_answers_and_entities(case)[1]:
                 graph.fetch_with_values((qid for qid, _ in values), steps=3)  # the layers that builders read above
-                subjects = self._count_subject_kinds(relation, [qid for qid, _ in values])
+                subjects = self._subject_class_counts_by_answer(relation, [qid for qid, _ in values])
                 for qid, count in values:
                     alone = replace(case, answer=qid, question="", subject=None, subject_text=None, at=None)
                     if tiers := frozenset(map(_tier_key, self._build(alone))):
@@ -412,9 +415,9 @@ class RelationAnswerShares:
             self._measured.answers[relation] = known
         return known
 
-    def _count_subject_kinds(self, relation: str, answers: Iterable[str]) -> Mapping[str, Counter[str]]:
-        """Counts of the classes of the first SUBJECTS entities that have each answer, by answer; "" counts these
-        entities.
+    def _subject_class_counts_by_answer(self, relation: str, answers: Iterable[str]) -> Mapping[str, Counter[str]]:
+        """For each answer, how many of the first SUBJECTS entities that have it are of each class; under "" the number
+        of these entities.
         """
         store = self._graph.store
         referrers = store.referrers([(relation, qid) for qid in answers], limit=SUBJECTS)
@@ -436,7 +439,7 @@ def _tier_key(proposal: Proposal) -> str:
     return proposal.qid or without_article(proposal.text)
 
 
-def _states_class(condition: Condition) -> bool:
+def _states_class_alone(condition: Condition) -> bool:
     """Whether a condition states a class alone."""
     return condition.property in _OF_CLASS or (
         condition.property == "text" and condition.value.rpartition(":")[0] in ("", "kind", "occupation")

@@ -70,7 +70,7 @@ _CLASSES: Mapping[QuestionKind, frozenset[str]] = {
     QuestionKind.LANGUAGE: frozenset({"language"}),
     QuestionKind.ANIMAL: frozenset({"taxon"}),
 }
-# Kinds whose answer may also be a date or an amount with its unit.
+# Kinds of questions whose answer may also be a date or an amount with its unit.
 MAY_BE_VALUE = frozenset(
     {QuestionKind.UNKNOWN, QuestionKind.THING, QuestionKind.TEXT, QuestionKind.CHOICE, QuestionKind.DATE}
     | {QuestionKind.RANK}
@@ -117,8 +117,8 @@ _KINSFOLK = frozenset({"person", "fictional"})
 
 
 def entity_conflict(asked: AskedKind, classes: Collection[str]) -> bool:
-    """Whether an entity of these classes cannot be of the kind asked for; True for every entity where a text is asked
-    for.
+    """Whether an entity of these classes cannot be of the kind asked for; always True where the question asks for a
+    text.
     """
     expected = _CLASSES.get(asked.kind)
     if asked.kind is QuestionKind.TEXT or (expected is not None and classes and expected.isdisjoint(classes)):
@@ -129,7 +129,7 @@ def entity_conflict(asked: AskedKind, classes: Collection[str]) -> bool:
     return asked.kind is QuestionKind.PERSON and bool(asked.detail) and "country" in classes
 
 
-def fitting_classes(asked: AskedKind, classes: Collection[str]) -> Collection[str]:
+def fitting_or_all_classes(asked: AskedKind, classes: Collection[str]) -> Collection[str]:
     """The entity's classes that fit the kind of question, or all of them where none fits."""
     expected = _CLASSES.get(asked.kind)
     return (expected.intersection(classes) if expected is not None else None) or classes
@@ -158,7 +158,7 @@ class _Gold:
     ladder: Ladder
 
     @property
-    def first(self) -> Tier:
+    def answer_tier(self) -> Tier:
         return self.ladder.levels[0].tiers[0]
 
     @property
@@ -202,9 +202,10 @@ def combine_golds(
 def _merge_synonyms(golds: Sequence[_Gold], code: str, is_person: Callable[[str], bool]) -> list[_Gold]:
     """The answers without those that are synonyms of another answer; a synonym becomes an alias of that answer."""
     out: list[_Gold] = []
-    for gold in sorted(golds, key=lambda g: not (g.has_ladder or g.first.qid)):  # answers with a known entity first
+    # Answers with a known entity first.
+    for gold in sorted(golds, key=lambda g: not (g.has_ladder or g.answer_tier.qid)):
         for place, earlier in enumerate(out):
-            if _is_same(earlier, gold, code, is_person):
+            if _are_synonyms(earlier, gold, code, is_person):
                 out[place] = _Gold(earlier.text, _add_alias(earlier.ladder, 0, gold.text))
                 break
         else:
@@ -213,15 +214,15 @@ def _merge_synonyms(golds: Sequence[_Gold], code: str, is_person: Callable[[str]
     return sorted(out, key=lambda g: order[g.text])
 
 
-def _is_same(gold: _Gold, other: _Gold, code: str, is_person: Callable[[str], bool]) -> bool:
-    qid = gold.first.qid
-    if qid is not None and other.first.qid is not None:
-        return qid == other.first.qid
-    if normalise(other.text) in {normalise(name) for name in gold.first.names()}:
+def _are_synonyms(gold: _Gold, other: _Gold, code: str, is_person: Callable[[str], bool]) -> bool:
+    qid = gold.answer_tier.qid
+    if qid is not None and other.answer_tier.qid is not None:
+        return qid == other.answer_tier.qid
+    if normalise(other.text) in {normalise(name) for name in gold.answer_tier.names()}:
         return True
     if qid is None:
-        return _is_same_value(gold.text, other.text, code)
-    name_words, other_words = singular_words(gold.first.text), singular_words(other.text)
+        return _is_same_date_or_amount(gold.text, other.text, code)
+    name_words, other_words = singular_words(gold.answer_tier.text), singular_words(other.text)
     if not name_words or not other_words or name_words == other_words:
         return name_words == other_words
     if is_person(qid) and len(other_words) < len(name_words) and (name_words[-len(other_words) :] == other_words):
@@ -234,7 +235,7 @@ def _is_same(gold: _Gold, other: _Gold, code: str, is_person: Callable[[str], bo
     return all(any(word in known for known in introducing) or not content_words(word) for word in added_words)
 
 
-def _is_same_value(text: str, other: str, code: str) -> bool:
+def _is_same_date_or_amount(text: str, other: str, code: str) -> bool:
     first, second = parse_date(text, code=code), parse_date(other, code=code)
     if first is not None and second is not None:
         return (first.first, first.last) == (second.first, second.last)
@@ -251,7 +252,7 @@ def _merge_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
     out = list(golds)
     for gold in golds:
         for place, holder in enumerate(out):
-            depth = _level_containing(holder, gold, code) if holder.text != gold.text else None
+            depth = _index_of_level_containing(holder, gold, code) if holder.text != gold.text else None
             if depth is not None:
                 out[place] = _Gold(holder.text, _add_alias(holder.ladder, depth, gold.text))
                 out = [other for other in out if other.text != gold.text]
@@ -259,16 +260,16 @@ def _merge_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
     return out
 
 
-def _level_containing(gold: _Gold, other: _Gold, code: str) -> int | None:
-    """The index of the level of `gold` that contains the answer `other`, or None."""
+def _index_of_level_containing(gold: _Gold, other: _Gold, code: str) -> int | None:
+    """The index of the level of `gold`'s ladder, above its first, that contains the answer `other`; None for none."""
     key = without_article(other.text)
     for depth, level in enumerate(gold.ladder.levels[1:], 1):
         for tier in level.tiers:
-            if other.first.qid is not None and tier.qid is not None:
-                if tier.qid == other.first.qid:
+            if other.answer_tier.qid is not None and tier.qid is not None:
+                if tier.qid == other.answer_tier.qid:
                     return depth
             elif key in {without_article(name) for name in tier.names()} or (
-                tier.qid is None and _is_same_value(tier.text, other.text, code)
+                tier.qid is None and _is_same_date_or_amount(tier.text, other.text, code)
             ):
                 return depth
     return None
@@ -326,7 +327,7 @@ def union_of_ladders(
     ladders = [complete_evidence(ladder) for ladder in ladders]
     if len(ladders) == 1:
         return ladders[0]
-    ranks = _levels_in_union(ladders, contains)
+    ranks = _level_by_tier_in_union(ladders, contains)
     led = [evidence_paths(ladder) for ladder in ladders]
     seen: set[str] = set()
     known: set[str | None] = set()  # entities of finer levels, from which a step of evidence may start
@@ -370,7 +371,7 @@ def _drop_ambiguous_aliases(levels: Sequence[Level]) -> tuple[Level, ...]:
     return tuple(out)
 
 
-def _levels_in_union(ladders: Sequence[Ladder], contains: Callable[[str, str], bool]) -> dict[str, int]:
+def _level_by_tier_in_union(ladders: Sequence[Ladder], contains: Callable[[str, str], bool]) -> dict[str, int]:
     """The level in the union by tier key: the finest level of the tier, but after every tier that is finer in any
     ladder.
 
@@ -407,7 +408,7 @@ def _levels_in_union(ladders: Sequence[Ladder], contains: Callable[[str, str], b
     return {name: ranks[key] for name, key in called.items()}
 
 
-MOST_COMPARED = 60  # tiers of all answers of a question: comparing takes quadratic time
+MOST_COMPARED = 60  # most tiers of a question that are compared with each other: comparing takes quadratic time
 
 
 def _is_finer(fine: Tier, coarse: Tier, contains: Callable[[str, str], bool]) -> bool:

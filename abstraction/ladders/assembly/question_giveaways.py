@@ -84,7 +84,7 @@ class QuestionGiveaways:
         if not nodes:
             return frozenset()
         facts = question_facts(case.question, self._graph.shown_in)
-        names = self._names_that_count(case, facts)
+        names = self._names_that_may_give_away_tiers(case, facts)
         whole = folded_name(case.subject_text) if case.subject_text else ""
         if not case.relation.within:
             names -= {whole}
@@ -93,7 +93,7 @@ class QuestionGiveaways:
         lands.update(land for name in names & self._demonyms for land in self._vocabulary.countries_of_adjective(name))
         for known in (bundled_demonyms().names, _parts()["lands"]):
             lands.update(land for name in names & known.keys() for land in known[name])
-        places, scenes = self._places_named_in_question(nodes, names, case, facts)
+        places, scenes = self._named_places_and_places_of_named_events(nodes, names, case, facts)
         is_doer = not _DOERS.isdisjoint(case.gazetteer.classes(case.answer))
         around = places | scenes if case.relation.asks == "country" and case.relation.subject != "person" else ()
         if case.answer in lands or case.answer in around:
@@ -103,12 +103,12 @@ class QuestionGiveaways:
         named = _NamedInQuestion(names=names, lands=frozenset(lands), places=places, scenes=scenes, facts=facts)
         keys = {key for key, node in nodes.items() if self._follows_from_question(node, named, case)}
         if case.relation.within:
-            keys |= self._keys_given_away_by_capital(nodes, case)
+            keys |= self._keys_given_away_where_capital_is_asked(nodes, case)
         longer = facts.words if case.relation.subject != "person" else ()
-        keys |= {key for key, node in nodes.items() if node.qid and _is_part_of_longer_word(node.text, longer)}
+        keys |= {key for key, node in nodes.items() if node.qid and _begins_or_ends_longer_word(node.text, longer)}
         return frozenset(keys).union(key for key in nodes if keys and not ancestors(nodes, key).isdisjoint(keys))
 
-    def _names_that_count(self, case: LadderCase, facts: QuestionFacts) -> frozenset[str]:
+    def _names_that_may_give_away_tiers(self, case: LadderCase, facts: QuestionFacts) -> frozenset[str]:
         """The names in the question that may give away tiers: all, or for a question about a person those outside the
         person's name and those after "of" in it.
         """
@@ -125,7 +125,7 @@ class QuestionGiveaways:
             return behind
         return behind | question_facts(case.question.replace(case.subject_text, " ")).names
 
-    def _places_named_in_question(
+    def _named_places_and_places_of_named_events(
         self, nodes: Mapping[str, Proposal], names: frozenset[str], case: LadderCase, facts: QuestionFacts
     ) -> tuple[frozenset[str], frozenset[str]]:
         """QIDs of the named places outside the subject, with their containers, and of the containers of named events
@@ -203,7 +203,7 @@ class QuestionGiveaways:
         kind = normalise(_IN_ENDS.sub("", phrase))
         is_team = named.facts.has_league and kind.endswith(_TEAMS)
         if kind != normalise(phrase):
-            if self._names_office_and_owner(phrase, kind, named, case):
+            if self._question_names_office_and_owner(phrase, kind, named, case):
                 return True
             # All places of the phrase are named, or they are the country of a league's teams.
             places = {c.value for c in node.conditions if c.property in _PLACED | _NATIONS}
@@ -224,7 +224,9 @@ class QuestionGiveaways:
         known = qid in named.places or qid in named.scenes or qid in named.lands
         return known or not named.names.isdisjoint(_searchable_names(self._graph, qid))
 
-    def _names_office_and_owner(self, phrase: str, kind: str, named: _NamedInQuestion, case: LadderCase) -> bool:
+    def _question_names_office_and_owner(
+        self, phrase: str, kind: str, named: _NamedInQuestion, case: LadderCase
+    ) -> bool:
         """Whether a question names both an office or kind and its owner: "a president of the United States"."""
         whose, kind = _IN_ENDS.search(phrase), kind.removeprefix("former ")
         if whose is None or not (named.facts.implies(kind) or f" {kind} " in f" {folded_name(case.question)} "):
@@ -234,7 +236,7 @@ class QuestionGiveaways:
             self._is_place_named(m.id, named) for m in self._graph.find(name)
         )
 
-    def _keys_given_away_by_capital(self, nodes: Mapping[str, Proposal], case: LadderCase) -> set[str]:
+    def _keys_given_away_where_capital_is_asked(self, nodes: Mapping[str, Proposal], case: LadderCase) -> set[str]:
         """Keys of continents and of containers of the subject, for a question after a capital. The country of a
         county's seat is not given away.
         """
@@ -279,8 +281,8 @@ def _searchable_names(graph: Graph, qid: str) -> frozenset[str]:
     )
 
 
-def _is_part_of_longer_word(label: str, words: tuple[str, ...]) -> bool:
-    """Whether a one-word name is the beginning or end of a longer word."""
+def _begins_or_ends_longer_word(label: str, words: tuple[str, ...]) -> bool:
+    """Whether a one-word name is the beginning or end of a longer word among `words`."""
     if not words or " " in label or len(label) < INSIDE:
         return False
     name = folded_name(label)

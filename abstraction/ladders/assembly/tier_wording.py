@@ -17,9 +17,9 @@ from abstraction.base.tiers import Condition, Evidence, from_description, from_s
 from abstraction.ladders.assembly.filters import (
     DIVISIONS,
     contains_name,
-    distinguishing_name,
     is_descriptive_phrase,
     names_place_or_institution,
+    shortest_distinguishing_alias,
 )
 from abstraction.ladders.place_ladders import ContainerClimb
 from abstraction.ladders.proposals import (
@@ -62,7 +62,7 @@ KEPT = 4_000_000  # characters of names in the cache: at most 20 MB
 
 
 class PlaceNames:
-    """The names of the places of one graph in tiers, cached."""
+    """The names by which tiers call the places of one graph ("Cambridge, Massachusetts"), cached."""
 
     def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
         self._graph = graph
@@ -86,14 +86,14 @@ class PlaceNames:
         if PLACES.isdisjoint(self._gazetteer.classes(qid)) or self._gazetteer.is_state(qid) or "," in label:
             return label
         around = self._state_to_add_to_name(qid)
-        if not around and self._has_known_namesake(qid, label):  # the division below the state, else the state
+        if not around and self._has_equally_used_namesake(qid, label):  # the division below the state, else the state
             steps = [step[0] for step in self._gazetteer.description_chain(qid) if len(step) == 1]
             if len(steps) > 1 and steps[-1].qid and self._gazetteer.is_state(steps[-1].qid):
                 steps.pop()
             around = short_place_name(steps[-1].text) if steps else None
         if around is not None and around not in label:
             return f"{label}, {around}"
-        if self._contains_namesake(qid, label) and (text := distinguishing_name(node, ())):
+        if self._contains_namesake(qid, label) and (text := shortest_distinguishing_alias(node, ())):
             return text
         return f"the {label}" if _DESCRIPTIVE.match(label) else label
 
@@ -109,9 +109,9 @@ class PlaceNames:
         division = next(divisions, None)
         return self._graph.label(division) if division is not None else None
 
-    def _has_known_namesake(self, qid: str, label: str) -> bool:
-        """Whether another place with this label, which neither contains it nor lies in it, is used as a value about as
-        often or more often.
+    def _has_equally_used_namesake(self, qid: str, label: str) -> bool:
+        """Whether another place with this label, which neither contains this place nor lies in it, is used as a value
+        about as often or more often.
         """
         others = [
             match.id
@@ -266,8 +266,8 @@ def container_wording_for_question(case: LadderCase, *, link_is_certain: bool) -
     """
     if case.graph.shown_in != case.graph.language:
         return None
-    asked = _noun_in_question(case, link_is_certain=link_is_certain)
-    noun = asked or _noun_of_place(case, link_is_certain=link_is_certain)
+    asked = _noun_asked_for(case, link_is_certain=link_is_certain)
+    noun = asked or _noun_of_place_unless_asked_where(case, link_is_certain=link_is_certain)
     if noun is None:
         return None
     bare = _IN_WHICH.search(case.question) is not None
@@ -297,8 +297,8 @@ def word_containers_as_asked(
     worded = {
         key: node
         if not names_place_or_institution(node)
-        or (not wording.describes_answer and _is_of_asked_kind(node, wording.noun, case))
-        else _container_in_words(nodes, key, wording)
+        or (not wording.describes_answer and _is_container_of_asked_kind(node, wording.noun, case))
+        else _as_noun_in_container(nodes, key, wording)
         for key, node in nodes.items()
     }
     return remove(
@@ -306,7 +306,7 @@ def word_containers_as_asked(
     )
 
 
-def _noun_in_question(case: LadderCase, *, link_is_certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
+def _noun_asked_for(case: LadderCase, *, link_is_certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
     """The noun that the question asks for, and evidence that the answer is one; None for a "where" question or no
     noun.
     """
@@ -327,7 +327,7 @@ def _noun_in_question(case: LadderCase, *, link_is_certain: bool) -> tuple[str, 
         return STATE_NOUN, ()
     if asked is None or relation.asks not in ("place", "school"):
         return None
-    if stated := _stated_noun(case, _SCHOOLS if asked in _SCHOOLS else (asked,)):
+    if stated := _first_noun_in_class_labels(case, _SCHOOLS if asked in _SCHOOLS else (asked,)):
         return stated
     # A town as the answer to "which state": its containers may be the answer. To "which city" they are not.
     if asked not in _SETTLEMENTS or not case.graph.is_instance(case.answer, SETTLEMENTS):
@@ -336,8 +336,10 @@ def _noun_in_question(case: LadderCase, *, link_is_certain: bool) -> tuple[str, 
     return own if own is not None and own[0] not in _UNTOLD else (asked, ())
 
 
-def _noun_of_place(case: LadderCase, *, link_is_certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
-    """The noun of a place that does not answer "where", and its evidence; None for other answers.
+def _noun_of_place_unless_asked_where(
+    case: LadderCase, *, link_is_certain: bool
+) -> tuple[str, tuple[Evidence, ...]] | None:
+    """The noun of the answer where it is a place and the question is no "where" question, with evidence; else None.
 
     A river gives "a river in Asia". A relation that containers do not inherit also uses this noun: the country around
     a capital has not the same relation to the subject.
@@ -356,23 +358,23 @@ def _noun_of_place(case: LadderCase, *, link_is_certain: bool) -> tuple[str, tup
 
 def _settlement_noun(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
     """The noun of a settlement ("city", "town") by the label of a class or the description, with evidence."""
-    if stated := _stated_noun(case, _SETTLEMENTS):
+    if stated := _first_noun_in_class_labels(case, _SETTLEMENTS):
         return stated
     place_noun = common_noun_of_place(case)
     return place_noun if place_noun and place_noun[0] in _SETTLEMENTS else None
 
 
-def _stated_noun(case: LadderCase, nouns: Sequence[str]) -> tuple[str, tuple[Evidence, ...]] | None:
+def _first_noun_in_class_labels(case: LadderCase, nouns: Sequence[str]) -> tuple[str, tuple[Evidence, ...]] | None:
     """The first of the nouns that is a word in the label of a stated class, with the statement as evidence."""
     stated = case.graph.current(case.answer, "P31")
     for noun in nouns:
         for statement in stated:
-            if statement.target and noun in _label_words(case, statement.target):
+            if statement.target and noun in _words_of_class_label(case, statement.target):
                 return noun, (from_statement(case.graph, statement),)
     return None
 
 
-def _is_of_asked_kind(node: Proposal, noun: str, case: LadderCase) -> bool:
+def _is_container_of_asked_kind(node: Proposal, noun: str, case: LadderCase) -> bool:
     """Whether a container is itself of the kind that is asked for."""
     if node.qid is None or case.relation.id == "P36":
         return False
@@ -380,14 +382,14 @@ def _is_of_asked_kind(node: Proposal, noun: str, case: LadderCase) -> bool:
         return case.gazetteer.is_state(node.qid) or not _COUNTRIES.isdisjoint(case.graph.classes(node.qid))
     if case.gazetteer.is_state(node.qid):
         return False  # for "which state" a sovereign state is only a container
-    return any(noun in _label_words(case, kind) for kind in case.graph.classes(node.qid))
+    return any(noun in _words_of_class_label(case, kind) for kind in case.graph.classes(node.qid))
 
 
-def _label_words(case: LadderCase, kind: str) -> list[str]:
+def _words_of_class_label(case: LadderCase, kind: str) -> list[str]:
     return (case.graph.label(kind) or "").lower().split()
 
 
-def _container_in_words(nodes: dict[str, Proposal], key: str, wording: ContainerWording) -> Proposal:
+def _as_noun_in_container(nodes: dict[str, Proposal], key: str, wording: ContainerWording) -> Proposal:
     """The container in words, without QID: its evidence has that of all finer tiers, from which its steps start."""
     node, finer = nodes[key], ancestors(nodes, key)
     way = join_evidence(other.evidence for other_key, other in nodes.items() if other_key in finer)
@@ -428,7 +430,7 @@ class LocalisedProposals:
 
 
 def language_notes(code: str, ladders: Sequence[LocalisedProposals]) -> dict[str, object]:
-    """ "language" of a row except in English, "language_notes" on missing translations in its ladders."""
+    """The row's "language", and "language_notes" on translations that its ladders lack; empty for English."""
     if code == GRAMMAR:
         return {}
     notes = [text] if (text := language_gaps_notice(code)) else []
@@ -502,12 +504,12 @@ _FEMALE_GENDERS = frozenset({"Q6581072", "Q1052281"})  # female, trans woman
 def demonyms(graph: Graph, qid: str) -> list[str]:
     """The demonyms of a country in the language that the graph shows; none where that is the language of the rules.
 
-    They make 25 more of 26,256 answers on citizenship in seven languages (WILA) correct, and none wrong.
+    In seven languages (WILA) they make 25 more of 26,256 answers on citizenship correct, and none wrong.
     """
-    return _statement_texts(graph, qid, "P1549")
+    return _statement_texts_in_shown_language(graph, qid, "P1549")
 
 
-def _statement_texts(graph: Graph, qid: str, prop: str) -> list[str]:
+def _statement_texts_in_shown_language(graph: Graph, qid: str, prop: str) -> list[str]:
     codes = _shown_language_codes(graph)
     values = [s.value for s in graph.statements(qid, prop) if isinstance(s.value, TextValue)]
     return [value.text for value in values if value.language in codes]
@@ -519,7 +521,10 @@ def _shown_language_codes(graph: Graph) -> tuple[str, ...]:
 
 def masculine_and_feminine_names(graph: Graph, qid: str) -> tuple[list[str], list[str]]:
     """(masculine, feminine) names of a class in the language that the graph shows, by its label and its statements."""
-    masculine, feminine = _statement_texts(graph, qid, "P3321"), _statement_texts(graph, qid, "P2521")
+    masculine, feminine = (
+        _statement_texts_in_shown_language(graph, qid, "P3321"),
+        _statement_texts_in_shown_language(graph, qid, "P2521"),
+    )
     shown = graph.shown_label(qid)
     is_own = shown is not None and shown[1] in _shown_language_codes(graph)
     halves = language(graph.shown_in).gendered_forms(shown[0]) if shown is not None and is_own else ()
