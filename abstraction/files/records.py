@@ -47,7 +47,7 @@ NEAR = 0.85  # least difflib ratio, in [0, 1], at which a name counts as a missp
 QUESTION = ("question",)
 ANSWERS = ("answer", "answers")
 ANSWER_QIDS = ("answer_qid", "answer_qids", "answer_entity_qid", "answer_entity")  # the first one with a value counts
-# A misspelt optional field would be ignored silently: see `nearest_optional_field`.
+# A misspelt optional field would be ignored silently: see `optional_field_misspelt_as`.
 OPTIONAL = ("relation", "question_entity", "question_entity_qid", "language", *ANSWER_QIDS)
 # Fields with a meaning here; all others are passed on.
 KNOWN = frozenset(
@@ -66,9 +66,9 @@ def field_of_heading(name: str) -> str:
 
 
 @lru_cache(maxsize=1000)
-def nearest_optional_field(name: str) -> str | None:
-    """The optional field of which a name is probably a misspelling: `relation` for `realtion`. None where no field is
-    near.
+def optional_field_misspelt_as(name: str) -> str | None:
+    """The optional field of which a name is probably a misspelling: `relation` for `realtion`. None where no optional
+    field is similar.
     """
     near = get_close_matches(name, OPTIONAL, n=1, cutoff=NEAR)
     return near[0] if near and near[0] != name else None
@@ -108,7 +108,7 @@ def json_text(value: object) -> str:
 
 
 def parse_json_or_text(text: str) -> Any:
-    """The JSON value of a text, or the text itself where it is no JSON."""
+    """The JSON value of a text, or the text itself where it is not JSON."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -196,7 +196,7 @@ def read_records(path: Path | str) -> Iterator[Record | RejectedRow]:
     """
     name = "standard input" if str(path) == "-" else str(path)
     try:
-        for record in _read_by_kind(path, name):
+        for record in _read_by_file_kind(path, name):
             version = record.data.get("schema_version") if isinstance(record, Record) else None
             if version not in (None, SCHEMA_VERSION, *_VERSION_CELLS):
                 raise RowError(
@@ -208,7 +208,7 @@ def read_records(path: Path | str) -> Iterator[Record | RejectedRow]:
         raise RowError(f"{name}: the gzip data is cut off or damaged ({error}); fetch or compress it again") from error
 
 
-def _read_by_kind(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
+def _read_by_file_kind(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
     if Path(path).is_dir():
         raise RowError(f"{name} is a folder; name the files in it, as in {name}/*.json")
     with open_for_reading(path) as stream:
@@ -228,7 +228,7 @@ def _read_by_kind(path: Path | str, name: str) -> Iterator[Record | RejectedRow]
             )
         if first[:1] == b"[":
             yield from _records_of(_read_whole(stream, name), name)
-        elif first[:1] == b"{" and ".json" in suffixes and (rows := _rows_of_object(stream, name)) is not None:
+        elif first[:1] == b"{" and ".json" in suffixes and (rows := _rows_of_whole_object(stream, name)) is not None:
             yield from _records_of(rows, name)
         elif first[:1] == b"{" or suffixes & {".jsonl", ".ndjson"}:
             for number, line in enumerate(stream, 1):
@@ -253,7 +253,7 @@ def open_for_reading(path: Path | str) -> BinaryIO:
 
 
 def _read_whole(stream: BinaryIO, name: str) -> Any:
-    """The JSON value of a whole file. Raises RowError, which names the line, where it is none."""
+    """The JSON value of a whole file. Raises RowError, which names the line, where the file is not JSON."""
     try:
         return orjson.loads(stream.read().removeprefix(_BYTE_ORDER_MARK))
     except orjson.JSONDecodeError as error:
@@ -269,7 +269,7 @@ def _records_of(values: Iterable[object], name: str) -> Iterator[Record | Reject
     return (_record_of(value, f"{name}[{place}]") for place, value in enumerate(values, 1))
 
 
-def _rows_of_object(stream: BinaryIO, name: str) -> list[object] | None:
+def _rows_of_whole_object(stream: BinaryIO, name: str) -> list[object] | None:
     """The rows of a file that contains one JSON object: the object itself, or the list inside it, as in TriviaQA's
     {"Data": [...], "N": 1}.
 
@@ -389,7 +389,7 @@ def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | st
         raise RowError(f"{path} is a folder without a file of rows ({', '.join(SUFFIXES)}, plain or as .gz)")
     by_split: dict[str, list[Path]] = {}
     for file in files:
-        by_split.setdefault(split_of(file), []).append(file)
+        by_split.setdefault(split_in_file_name(file), []).append(file)
     names = ", ".join(sorted(by_split)[:12])  # enough for a message
     if split is not None:
         canonical = canonical_split(split)
@@ -403,7 +403,7 @@ def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | st
     return files
 
 
-def split_of(file: Path) -> str:
+def split_in_file_name(file: Path) -> str:
     """The split that a file name gives: train, validation or test, else the name without its part number
     ("-00000-of-00002").
     """

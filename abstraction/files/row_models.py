@@ -72,10 +72,10 @@ def read_each(
             yield row
 
 
-def read_each_once(
+def read_each_id_once(
     records: Iterable[Record | RejectedRow], read: Callable[[Record], T], *, seen: dict[str, str] | None = None
 ) -> Iterator[T | RejectedRow]:
-    """See `read_each`; a row with an earlier id is rejected too."""
+    """As `read_each`; a row whose id an earlier row has is rejected too."""
     return read_each(records, read, name=attrgetter("id"), seen=seen)
 
 
@@ -147,7 +147,7 @@ _EXPECTED = {
 
 
 def is_number(value: object) -> bool:
-    """Whether a JSON value is a number; true and false are none."""
+    """Whether a JSON value is a number; true and false do not count as numbers."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -292,12 +292,12 @@ class RowModel(BaseModel):
         try:
             row: Self = cls.__pydantic_validator__.validate_python(data)  # model_validate without reading its options
         except ValidationError as error:
-            raise RowError(cls._first_reason(error, record)) from None
+            raise RowError(cls._sentence_on_first_error(error, record)) from None
         return row
 
     @classmethod
-    def _first_reason(cls, error: ValidationError, record: Record) -> str:
-        """The first error, in one sentence."""
+    def _sentence_on_first_error(cls, error: ValidationError, record: Record) -> str:
+        """The first error of the validation, in one sentence for a message."""
         first = error.errors(include_url=False)[0]
         name, *inside = first["loc"]
         place = f"{name}{''.join(f'[{at + 1}]' if isinstance(at, int) else f'.{at}' for at in inside)}"

@@ -36,8 +36,8 @@ Paths = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RowShape:
-    """The paths of the question, the answers and other fields in a row; () for a field with its usual name, or
-    without.
+    """The paths of the question, the answers and other fields in a row; () for a field that has its
+    usual name or is missing.
 
     `aliases` are further names of the answers; `relations` maps the values under `relation` to property ids. The
     question, the answers and `needed` fields must be there; others may be missing. `source` and `licence` are those of
@@ -100,29 +100,29 @@ class RowShape:
         """Whether the dataset has no answer to the question of a row that has fields for answers."""
         if not self.no_answer or not any(values_at(data, path, language) for path in self.answers):
             return False
-        kinds = set(_texts_at_first_path(data, self.answer_kind, language))
+        kinds = set(_texts_at_first_filled_path(data, self.answer_kind, language))
         return (bool(kinds) and kinds <= {*self.no_answer}) or next(
-            _texts_at_first_path(data, self.answers, language), None
+            _texts_at_first_filled_path(data, self.answers, language), None
         ) is None
 
     def _read_fields(self, record: Record, language: str, paths_by_field: Mapping[str, Paths]) -> dict[str, Any]:
         """The fields that the shape reads, under the usual names; None or empty where the row lacks them."""
         data = record.data
         fields: dict[str, Any] = {
-            name: next(_texts_at_first_path(data, paths, language), None)
+            name: next(_texts_at_first_filled_path(data, paths, language), None)
             for name, paths in paths_by_field.items()
             if paths
         }
         answers = [
-            *_texts_at_first_path(data, self.answers, language),
-            *_texts_at_first_path(data, self.aliases, language),
+            *_texts_at_first_filled_path(data, self.answers, language),
+            *_texts_at_first_filled_path(data, self.aliases, language),
         ]
         if record.flat:  # a renamed CSV cell is split as any other
             answers = [answer for cell in answers for answer in split_cell(cell)]
         if self.answers:
             fields["answer"] = answers = list(dict.fromkeys(answers))
         if self.answer_qids:
-            qids = list(_texts_at_first_path(data, self.answer_qids, language))
+            qids = list(_texts_at_first_filled_path(data, self.answer_qids, language))
             # Ids that match no answers one to one are dropped: answers are then linked by name.
             fields["answer_qid"] = qids[0] if len(qids) == 1 else qids if len(qids) == len(answers) else None
         if self.relations is not None:
@@ -176,7 +176,7 @@ def origin_sentence(shape: RowShape | None) -> str:
     return f"The questions and their gold answers are from {shape.source}, {licence}."
 
 
-def _texts_at_first_path(data: Mapping[str, Any], paths: Paths, language: str) -> Iterator[str]:
+def _texts_at_first_filled_path(data: Mapping[str, Any], paths: Paths, language: str) -> Iterator[str]:
     """The texts and numbers at the first of the paths that has any."""
     for path in paths:
         if values := [text for value in values_at(data, path, language) for text in _flatten_texts(value)]:

@@ -25,14 +25,14 @@ from abstraction.files.records import (
     data_files,
     parse_json_or_text,
     read_records,
-    split_of,
+    split_in_file_name,
 )
 from abstraction.files.row_models import (
     AnsweredModel,
     AskedModel,
     QuestionModel,
     RowIdCounter,
-    read_each_once,
+    read_each_id_once,
     reference_levels,
     unread_fields,
     without_redundant_answer,
@@ -231,13 +231,13 @@ def read_files(
     for path in (file for one in paths for file in data_files(one, split or None)):
         records = read_records(path)
         if shape is not None:
-            file_named_by_split = bool(split) and split_of(Path(path)) == canonical_split(split)
+            file_named_by_split = bool(split) and split_in_file_name(Path(path)) == canonical_split(split)
             records = records_with_usual_fields(
                 records, shape, language, with_answers, path=path, file_named_by_split=file_named_by_split
             )
         from_name = _FILE_RELATION.match(Path(path).name)
         default = relation or (from_name[1].upper() if from_name else None)
-        yield from read_each_once(
+        yield from read_each_id_once(
             numbers.number_records(records), partial(read, default=default, numbers=numbers), seen=seen
         )
 
@@ -247,7 +247,7 @@ def question_rows(
 ) -> Iterator[QARow | RejectedRow]:
     """The questions of records, see `read_questions`; rejected rows stay in their places."""
     numbers = RowIdCounter()
-    return read_each_once(
+    return read_each_id_once(
         numbers.number_records(records), partial(_read_question_row, default=relation, numbers=numbers)
     )
 
@@ -266,7 +266,7 @@ def tiered_rows(
 ) -> Iterator[TieredRow]:
     """The tiered rows of records; see `read_tiered`."""
     numbers = RowIdCounter()
-    rows = read_each_once(
+    rows = read_each_id_once(
         numbers.number_records(records), partial(_read_tiered_row, numbers=numbers, evidence=evidence)
     )
     return without_rejected(rows, on_reject)
@@ -319,7 +319,7 @@ def granola_columns(row: TieredRow) -> dict[str, Any]:
 def _read_question_row(record: Record, default: str | None, numbers: RowIdCounter) -> QARow:
     record = without_redundant_answer(record)
     fields = QuestionModel.of(record)
-    relation, text = relation_and_subject(fields, default)
+    relation, text = relation_and_subject_text(fields, default)
     extra = unread_fields(record.data)
     if (reference := reference_levels(record.data)) is not None:
         extra.setdefault(REFERENCE, reference)  # a new ladder must not replace the reference
@@ -342,7 +342,7 @@ def _read_question_row(record: Record, default: str | None, numbers: RowIdCounte
     )
 
 
-def relation_and_subject(fields: AskedModel, default: str | None) -> tuple[str | None, str | None]:
+def relation_and_subject_text(fields: AskedModel, default: str | None) -> tuple[str | None, str | None]:
     """The relation of a question and the name of its subject: as given, else by its wording."""
     relation = fields.relation or default or read_relation_wording(fields.question).relation
     text = fields.subject_text
@@ -401,19 +401,19 @@ def _read_levels(record: Record, answers: Sequence[str], *, evidence: bool) -> t
     return made
 
 
-def row_language(row: QARow, default: str) -> str:
+def row_language_or_default(row: QARow, default: str) -> str:
     """The row's language where it names a known one, else `default`.
 
-    A row in de gets `default` where that is de-at.
+    A row in "de" gets `default` where `default` is "de-at".
     """
     named = row.extra.get("language")
-    code = named.strip().lower() if isinstance(named, str) and unknown_language(row) is None else ""
-    # De-at as the default is more specific than de of the row.
+    code = named.strip().lower() if isinstance(named, str) and unknown_language_of_row(row) is None else ""
+    # The default "de-at" is more specific than "de" in the row.
     return default if not code or code.split("-")[0] == default.lower().split("-")[0] else code
 
 
-def unknown_language(row: QARow) -> str | None:
-    """The language that a row names, where it is unknown; None for a known one and for none."""
+def unknown_language_of_row(row: QARow) -> str | None:
+    """The language that a row names, where it is unknown; None where it is known or the row names none."""
     named = row.extra.get("language")
     if not isinstance(named, str) or not named.strip():
         return None

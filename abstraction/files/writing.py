@@ -151,7 +151,7 @@ def json_line(record: Mapping[str, Any]) -> bytes:
         return json_text(record).encode() + b"\n"
 
 
-def _data_columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
+def _columns_without_schema_version(records: Iterable[Mapping[str, Any]]) -> list[str]:
     """The columns of all records without `schema_version`, which the writer adds and which rows from our own files
     have.
     """
@@ -166,7 +166,7 @@ def _fits_flat_column(value: object) -> bool:
 
 
 def _write_csv(records: list[dict[str, Any]], binary: BinaryIO, *, raw: bool) -> None:
-    columns = _data_columns(records)
+    columns = _columns_without_schema_version(records)
     with io.TextIOWrapper(binary, encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")  # the same bytes on every system
         writer.writerow(["schema_version", *(columns if raw else map(escape_formula, columns))])
@@ -181,7 +181,7 @@ def _write_parquet(records: list[dict[str, Any]], path: Path) -> None:
     import pyarrow.parquet  # type: ignore[import-untyped]  # ships no stubs
 
     arrays = {}
-    for column in _data_columns(records):
+    for column in _columns_without_schema_version(records):
         values = [record.get(column) for record in records]
         try:
             arrays[column] = pyarrow.array(values)

@@ -11,8 +11,13 @@ from dataclasses import dataclass, field, replace
 from abstraction.base.tiers import Condition, Evidence, from_span, from_statement
 from abstraction.ladders.class_terms import ClassAbove, class_layers_above
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, cached_per_source, current_values, one_condition
-from abstraction.text.descriptions.attested_words import DescriptionWord, common_types, shortenings, text_spans
-from abstraction.text.descriptions.kind_grammar import DescribedKind, Nationality, head_nouns, is_plural
+from abstraction.text.descriptions.attested_words import (
+    DescriptionWord,
+    common_type_names,
+    shortenings,
+    spans_of_contiguous_words,
+)
+from abstraction.text.descriptions.kind_grammar import DescribedKind, Nationality, head_nouns_of_family, is_plural
 from abstraction.text.language.phrases import indefinite, is_informative, word_list
 from kg.base.model import Rank, Statement, normalise
 from kg.graph.graph import Graph, asserted_statements
@@ -136,7 +141,7 @@ def current_or_ended_statements(graph: Graph, entity_id: str, prop: str) -> list
 
 def word_evidence(case: LadderCase, used: Sequence[DescriptionWord]) -> tuple[Evidence, ...]:
     """The words of the answer's description as evidence, one step for each contiguous span."""
-    return tuple(from_span(case.graph, case.answer, span) for span in text_spans(used))
+    return tuple(from_span(case.graph, case.answer, span) for span in spans_of_contiguous_words(used))
 
 
 def find_nationalities(case: LadderCase, national: Nationality | None, properties: Sequence[str]) -> list[Nation]:
@@ -304,7 +309,7 @@ def stated_kinds(case: LadderCase, family: str) -> list[KindChain]:
         # A short common noun phrase for one thing of the family, without names.
         words = value.label.split()
         is_common = len(words) <= 4 and value.label[:1].islower() and not any(word[:1].isupper() for word in words)
-        if is_common and words[-1] in head_nouns(family) and not is_plural(words[-1]):
+        if is_common and words[-1] in head_nouns_of_family(family) and not is_plural(words[-1]):
             classes.append(value)
     special = [v for v in classes if normalise(v.label) not in word_list("general_kinds")] or classes
     chains: list[KindChain] = []
@@ -377,7 +382,7 @@ def _only_class_with_label(graph: Graph, text: str) -> str | None:
 
 @cached_per_source
 def _usual_class_above(graph: Graph, start: str, family: str) -> ClassAbove | None:
-    usual = common_types(family) - word_list("general_kinds") - set(map(normalise, graph.names(start)))
+    usual = common_type_names(family) - word_list("general_kinds") - set(map(normalise, graph.names(start)))
     for layer in class_layers_above(graph, start, steps=STEPS):
         for above in layer:
             if normalise(above.label) in usual and is_informative(above.label):

@@ -23,7 +23,7 @@ from abstraction.base.relations import (
     relations_by_id,
 )
 from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
-from abstraction.text.descriptions.attested_words import FAMILIES, common_occupations, common_types
+from abstraction.text.descriptions.attested_words import FAMILIES, common_occupations, common_type_names
 from abstraction.text.language.languages import bundled_demonyms
 from abstraction.text.language.phrases import singular, singular_words
 from abstraction.text.questions.question_wording import asked_kind
@@ -584,7 +584,7 @@ def _listed_classes_of_noun(text: str) -> frozenset[str]:
     sorts = frozenset(sort for sort, row in data["sorts"].items() if text in row["nouns"])
     if sorts:
         return sorts
-    kinds = {family for family in FAMILIES if text in common_types(family)}
+    kinds = {family for family in FAMILIES if text in common_type_names(family)}
     if text in data["persons"] or text in common_occupations():
         kinds.add("person")
     kinds |= {answer_class_of_description(text) or "never"} - {"never"}

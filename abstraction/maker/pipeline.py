@@ -16,7 +16,7 @@ from abstraction.base.properties import property_ids
 from abstraction.base.relations import ANY, Relation, relation, relations_by_id
 from abstraction.base.tiers import Level
 from abstraction.errors import RowError
-from abstraction.files.rows import QARow, TieredRow, row_language
+from abstraction.files.rows import QARow, TieredRow, row_language_or_default
 from abstraction.ladders.assembly.filters import MeasuredRelations, RelationAnswerShares
 from abstraction.ladders.assembly.question_giveaways import QuestionGiveaways
 from abstraction.ladders.builders import builder_for
@@ -270,7 +270,7 @@ class LadderMakers:
 
     def _chunks_by_language(self, rows: Iterable[QARow]) -> Iterator[tuple[str, list[QARow]]]:
         """The rows in order, neighbours of one language together, at most CHUNK."""
-        for code, part in groupby(rows, lambda row: row_language(row, self.language)):
+        for code, part in groupby(rows, lambda row: row_language_or_default(row, self.language)):
             while chunk := list(islice(part, CHUNK)):
                 yield code, chunk
 

@@ -334,7 +334,7 @@ class RowMaker:
             *((told | usual) & own.keys()),
             *keys_leaked_by_question(
                 own,
-                question=language_of(self._graph.shown_in).with_uninflected_words(self._row.question),
+                question=language_of(self._graph.shown_in).with_uninflected_words_appended(self._row.question),
                 subject=case.subject,
                 subject_text=self._row.subject_text,
             ),

@@ -23,7 +23,7 @@ from abstraction.files.rows import TieredRow, candidate_ids_of_link
 from abstraction.ladders.containers import is_outer_no_larger
 from abstraction.ladders.weighing import rising_tiers
 from abstraction.linking.gazetteer import Gazetteer
-from abstraction.text.language.amounts import amount_of_whole_text, convert_claim
+from abstraction.text.language.amounts import amount_of_whole_text, convert_if_same_dimension
 from abstraction.text.language.calendar_dates import calendar_unit_of
 from abstraction.text.language.date_finder import IntervalClaim, date_of_whole_text
 from abstraction.text.language.languages import (
@@ -38,10 +38,10 @@ from abstraction.text.language.phrases import (
     PAST,
     content_words,
     denies_location_before,
-    lower_case_words,
     negating_word_before,
     occurs_in,
-    proper_names,
+    proper_names_and_their_parts,
+    singular_lower_case_words,
     singular_words,
     without_article,
 )
@@ -184,7 +184,7 @@ def contains_amount(outer: IntervalClaim, inner: IntervalClaim) -> bool:
     """Whether the outer amount contains the inner one, in its own unit; conversions may be off by a hundredth."""
     slack = 0.0
     if outer.label and inner.label and outer.label != inner.label:
-        inner, slack = convert_claim(inner, outer.label), abs(outer.low) / 100
+        inner, slack = convert_if_same_dimension(inner, outer.label), abs(outer.low) / 100
         if inner.label != outer.label:
             return False
     return outer.low - slack <= inner.low and inner.high <= outer.high + slack
@@ -427,7 +427,7 @@ class EntailmentChecker:
             names = (" ".join(singular_words(name)) for name in self.graph.names(step.target))
             return step.target == qid or (bool(label) and any(f" {name}".endswith(f" {label}") for name in names))
         # The words of the step, and the names around them: "county" of "county in Alabama, United States".
-        texts = dict.fromkeys((step.words, *proper_names(step.description))) if step.description else ()
+        texts = dict.fromkeys((step.words, *proper_names_and_their_parts(step.description))) if step.description else ()
         return any(self._refers_to_entity(text, qid) for text in texts)
 
     def _conclusion_flaws(self, tier: Tier, reached: _Reached, asked: str) -> Iterator[Finding]:
@@ -518,7 +518,7 @@ class EntailmentChecker:
         for step in steps:
             if not step.description:
                 continue
-            for words in {step.words, *re.split(r"[,;/]| and ", step.words), *proper_names(step.words)}:
+            for words in {step.words, *re.split(r"[,;/]| and ", step.words), *proper_names_and_their_parts(step.words)}:
                 for match in self.graph.find(without_article(words)):
                     out |= self._entity_words(match.id) | self._names_of(match.id).demonyms
                 for country in bundled_demonyms().names.get(without_article(words), ()):  # by a former name
@@ -549,7 +549,7 @@ class EntailmentChecker:
             return True
         mine = singular_words(words)
         units_lowered = _UNIT.sub(lambda match: match.group().lower(), words)
-        common = lower_case_words(words) | lower_case_words(units_lowered)
+        common = singular_lower_case_words(words) | singular_lower_case_words(units_lowered)
         common |= {w for w in mine if w in bundled_demonyms().countries}  # "German state of Hesse"
         names = self._names_of(qid)
         for theirs in names.words:

@@ -23,7 +23,7 @@ from abstraction.text.language.phrases import (
     content_words,
     denies_location_before,
     occurs_in,
-    proper_names,
+    proper_names_and_their_parts,
     singular_words,
     without_article,
     word_list,
@@ -521,7 +521,7 @@ class Judge:
         text = f" {normalise(tier.text)} "
         lifts = [lift for title, lift in broader_offices_by_title().items() if f" {title} " in text]
         around, called = (*facts.above.ids, *sorted(facts.nations)), self.facts_reader.has_name
-        names = map(without_article, proper_names(tier.text))
+        names = map(without_article, proper_names_and_their_parts(tier.text))
         # The places of the answer that the phrase names, with everything above them: names and demonyms are entailed.
         places = [place for name in names for place in [i for i in around if called(i, name)][:3]]
         above = [self.facts_reader.above(place) for place in places]

@@ -101,7 +101,7 @@ class GroundingJudge(RowsCommand):
         self, output: RowsOutput, samples: Mapping[str, GroundedSample]
     ) -> list[tuple[GroundedSample, GivenAnswer]]:
         """Return pairs of questions and answers, each answer without the parts that users of the system do not see."""
-        from abstraction.files.row_models import read_each_once, without_rejected
+        from abstraction.files.row_models import read_each_id_once, without_rejected
         from granola.evidence.grounding.answer_judging import GivenAnswer
         from granola.evidence.grounding.answer_text import cited_passages
 
@@ -113,7 +113,7 @@ class GroundingJudge(RowsCommand):
             return row.model_copy(update={"answer": visible_text(row.answer)})
 
         pairs: list[tuple[GroundedSample, GivenAnswer]] = []
-        for row in without_rejected(read_each_once(read_records(self.given), read_answer), output.rejected.append):
+        for row in without_rejected(read_each_id_once(read_records(self.given), read_answer), output.rejected.append):
             # After the limit no row is read, so that the number of further answers is not known.
             if len(pairs) == self.limit:
                 note(f"--limit: answers behind the first {count(len(pairs), 'answer')} of {self.given} are not judged")

@@ -100,8 +100,8 @@ def warn_of_misread_rows(rows: Iterable[QARow], language: str, decisions: Decisi
     These have an unknown language, a field whose name is almost that of a known one, two fields of answers, or a
     question as answer. Also warns of `decisions` on rows that do not exist.
     """
-    from abstraction.files.records import ANSWERS, nearest_optional_field
-    from abstraction.files.rows import unknown_language
+    from abstraction.files.records import ANSWERS, optional_field_misspelt_as
+    from abstraction.files.rows import unknown_language_of_row
 
     others = Counter[str]()
     unread = Counter[str]()
@@ -112,9 +112,9 @@ def warn_of_misread_rows(rows: Iterable[QARow], language: str, decisions: Decisi
         without_row.discard(row.id)
         # Exchanged columns are the most frequent mistake in files of questions.
         exchanged += row.answers[0].endswith("?") and not row.question.endswith("?")
-        if (code := unknown_language(row)) is not None:
+        if (code := unknown_language_of_row(row)) is not None:
             others[code[:20]] += 1
-        unread.update(name for name in row.extra if nearest_optional_field(name) is not None)
+        unread.update(name for name in row.extra if optional_field_misspelt_as(name) is not None)
         twice += ANSWERS[1] in row.extra
         yield row
     # A few answers may end in a question mark; most of them only by mistake.
@@ -129,7 +129,7 @@ def warn_of_misread_rows(rows: Iterable[QARow], language: str, decisions: Decisi
         note(f"{told}; --answer-field {ANSWERS[1]} reads it")
     # Five at most: a file with many unknown fields needs no longer list.
     for name, number in unread.most_common(5):
-        meant = nearest_optional_field(name)
+        meant = optional_field_misspelt_as(name)
         note(f"{count(number, 'row')} with the field {name!r}, which is not read; is {meant!r} meant?")
     for code, number in sorted(others.items())[:5]:
         note(f"{count(number, 'row')} with the language {code!r}, no known code: ladders are told in {language!r}")

@@ -240,7 +240,7 @@ class Ladders:
         # Ambiguous: keep the text, and only tiers that all candidates share.
         if meant is None:
             first, coarser = alone, self._levels_common_to_rivals(coarser, link.rivals, context)
-        question = self._language.with_uninflected_words(row.question) if coarser else ""
+        question = self._language.with_uninflected_words_appended(row.question) if coarser else ""
         left = (
             tuple(
                 tier

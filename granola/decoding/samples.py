@@ -14,9 +14,16 @@ from pydantic import Field, PlainValidator
 from abstraction.base.faults import OnReject, RejectedRow, UnansweredRow, repr_excerpt
 from abstraction.errors import RowError
 from abstraction.files.records import Record, read_records, split_cell
-from abstraction.files.row_models import AskedModel, NeededId, RowIdCounter, is_number, read_each_once, without_rejected
+from abstraction.files.row_models import (
+    AskedModel,
+    NeededId,
+    RowIdCounter,
+    is_number,
+    read_each_id_once,
+    without_rejected,
+)
 from abstraction.files.row_shapes import RowShape
-from abstraction.files.rows import read_files, relation_and_subject
+from abstraction.files.rows import read_files, relation_and_subject_text
 
 EXPECTED = 'expected {"id", "question", "samples": [text, ...]} a line, with "relation" and "question_entity" if known'
 
@@ -83,7 +90,7 @@ def read_samples(
 
     row = None
     read = partial(sample_row, prediction_as_sample=prediction_as_sample)
-    for row in islice(without_rejected(read_each_once(read_records(path), read), reject), limit):
+    for row in islice(without_rejected(read_each_id_once(read_records(path), read), reject), limit):
         yield row
     # With limit 0 an empty result is requested.
     if row is None and limit != 0:
@@ -145,7 +152,7 @@ def _question_row(
 ) -> SampleRow:
     """The question of a record, without samples; `model`: the record as read."""
     model = model or AskedModel.of(record)
-    relation, text = relation_and_subject(model, default)
+    relation, text = relation_and_subject_text(model, default)
     return SampleRow(
         id=model.id or (numbers or RowIdCounter()).id_of_current_record(model.relation or default or "row"),
         question=model.question,

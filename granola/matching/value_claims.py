@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from abstraction.text.language.amounts import convert_claim, is_money
+from abstraction.text.language.amounts import convert_if_same_dimension, is_money
 from abstraction.text.language.date_finder import IntervalClaim
 from abstraction.text.language.languages import language
 from granola.matching.matchers import Comparison, Verdict
@@ -205,7 +205,7 @@ def _place_amount(claim: IntervalClaim, ladder: Ladder) -> IntervalPlacing | Non
     placed: dict[str, IntervalPlacing] = {}  # by the unit of the claim after conversion
     for finest in ladder[0]:
         if (in_unit := by_unit.get(finest.label)) is None:
-            in_unit = by_unit[finest.label] = convert_claim(claim, finest.label) if finest.label else claim
+            in_unit = by_unit[finest.label] = convert_if_same_dimension(claim, finest.label) if finest.label else claim
             if in_unit.label not in placed and (placing := place_on_ladder(in_unit, ladder)) is not None:
                 placed[in_unit.label] = placing
         if in_unit is not claim and _rounds_to(in_unit, finest):

@@ -16,7 +16,7 @@ import granola
 from abstraction.errors import RowError
 from abstraction.files.records import data_files
 from abstraction.files.row_shapes import PRESETS, shape_of
-from abstraction.files.rows import QARow, read_questions, row_language, unknown_language
+from abstraction.files.rows import QARow, read_questions, row_language_or_default, unknown_language_of_row
 from abstraction.maker.pipeline import LadderMaker, make_ladders
 from granola.commands import Dataset, Score, Tiers
 from granola.decoding.samples import read_unsampled_questions
@@ -183,14 +183,14 @@ def row(**more: Any) -> QARow:
 
 
 def test_which_language_counts() -> None:
-    assert row_language(row(language="de"), "en") == "de"
-    assert row_language(row(language="DE"), "en") == "de"
-    assert row_language(row(language="de"), "de-at") == "de-at"
-    assert row_language(row(language="German"), "en") == "en"
-    assert row_language(row(language=3), "fr") == "fr"
-    assert row_language(row(), "fr") == "fr"
-    assert unknown_language(row(language="German")) == "German"
-    assert unknown_language(row(language="de")) is None
+    assert row_language_or_default(row(language="de"), "en") == "de"
+    assert row_language_or_default(row(language="DE"), "en") == "de"
+    assert row_language_or_default(row(language="de"), "de-at") == "de-at"
+    assert row_language_or_default(row(language="German"), "en") == "en"
+    assert row_language_or_default(row(language=3), "fr") == "fr"
+    assert row_language_or_default(row(), "fr") == "fr"
+    assert unknown_language_of_row(row(language="German")) == "German"
+    assert unknown_language_of_row(row(language="de")) is None
 
 
 def test_predictions_belong_to_rows_by_their_question(snapshot: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from abstraction.base.faults import RejectedRow
 from abstraction.errors import RowError
-from abstraction.files.records import join_cell, nearest_optional_field, split_cell
+from abstraction.files.records import join_cell, optional_field_misspelt_as, split_cell
 from abstraction.files.rows import read_questions, read_tiered
 from tests.abstraction.row_files import put, read
 from tests.conftest import DATA, needs_data
@@ -249,7 +249,7 @@ def test_names_that_are_nearly_right_are_told(tmp_path: Path) -> None:
     _, (rejected,) = read(put(tmp_path / "q.jsonl", '{"qestion": "A?", "answer": "B"}'))
     expected = "no question: expected a text under 'question'; the row has qestion, answer (is 'qestion' meant?)"
     assert rejected.reason == expected
-    assert [nearest_optional_field(name) for name in ("realtion", "answer_quid", "relation", "split")] == [
+    assert [optional_field_misspelt_as(name) for name in ("realtion", "answer_quid", "relation", "split")] == [
         "relation", "answer_qid", None, None,
     ]  # fmt: skip
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from abstraction.text.descriptions.attested_words import MIN_ATTESTED, Vocabulary, opening_without_date_and_nation
+from abstraction.text.descriptions.attested_words import (
+    MIN_ATTESTED,
+    Vocabulary,
+    normalised_opening_without_date_and_nation,
+)
 from tests.worlds import entity, store_of
 
 
@@ -23,8 +27,8 @@ def test_occupations_by_label_before_alias_and_by_use() -> None:
 
 
 def test_openings_count_without_year_and_nationality() -> None:
-    assert opening_without_date_and_nation("1979 American space opera film") == "space opera film"
-    assert opening_without_date_and_nation("South Korean moon rock dealer") == "moon rock dealer"
+    assert normalised_opening_without_date_and_nation("1979 American space opera film") == "space opera film"
+    assert normalised_opening_without_date_and_nation("South Korean moon rock dealer") == "moon rock dealer"
     entities = [entity(f"Q90020{n}", f"M{n}", "Danish moon rock dealer in Aarhus") for n in range(MIN_ATTESTED)]
     vocabulary = Vocabulary.from_store(store_of(*entities))
     assert vocabulary.attests("moon rock dealer")

@@ -20,7 +20,7 @@ from abstraction.ladders.assembly.tier_wording import WHERE
 from abstraction.ladders.proposals import LadderCase, Proposal, ancestors, cached_per_source
 from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, PLACES, STATE
 from abstraction.text.descriptions.attested_words import Vocabulary
-from abstraction.text.language.languages import bundled_demonyms, lands_of_adjectives
+from abstraction.text.language.languages import bundled_demonyms, countries_named_by_adjectives_in
 from abstraction.text.language.phrases import ARTICLE
 from abstraction.text.questions.question_facts import (
     ACRONYM,
@@ -28,8 +28,8 @@ from abstraction.text.questions.question_facts import (
     LEAST,
     QuestionFacts,
     folded_name,
+    national_adjective_and_rest,
     question_facts,
-    split_nation,
 )
 from kg.base.model import normalise
 from kg.graph.graph import Graph
@@ -89,7 +89,7 @@ class QuestionGiveaways:
         if not case.relation.within:
             names -= {whole}
         rest = case.question.replace(case.subject_text, " ") if case.subject_text else case.question
-        lands = set(lands_of_adjectives(rest, self._graph.shown_in))
+        lands = set(countries_named_by_adjectives_in(rest, self._graph.shown_in))
         lands.update(land for name in names & self._demonyms for land in self._vocabulary.countries_of_adjective(name))
         for known in (bundled_demonyms().names, _parts()["lands"]):
             lands.update(land for name in names & known.keys() for land in known[name])
@@ -209,9 +209,9 @@ class QuestionGiveaways:
             places = {c.value for c in node.conditions if c.property in _PLACED | _NATIONS}
             if not places or not all(self._is_place_named(p, named) for p in places - (_AMERICA if is_team else set())):
                 return False
-        adjective, kind = split_nation(kind, self._vocabulary.countries or {})
+        adjective, kind = national_adjective_and_rest(kind, self._vocabulary.countries or {})
         if not adjective:
-            adjective, kind = split_nation(kind, bundled_demonyms().countries)
+            adjective, kind = national_adjective_and_rest(kind, bundled_demonyms().countries)
         is_asked = not kind or kind in ("person", "place") or kind in kinds or named.facts.implies(kind)
         if not is_asked or not adjective:
             return is_asked and (kind not in ("person", "place") or kind != normalise(phrase))

@@ -125,8 +125,8 @@ def joined_text(sequence: Sequence[DescriptionWord]) -> str:
     return re.sub(" (?=[,;:])", "", " ".join(word.text for word in sequence))
 
 
-def text_spans(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:
-    """The [start, end) of each contiguous run of words in the text."""
+def spans_of_contiguous_words(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:
+    """The [start, end) of each contiguous run of the words in the description."""
     out: list[tuple[int, int]] = []
     for word in sorted(sequence, key=lambda w: w.start):
         if out and word.start - out[-1][1] <= 1:
@@ -140,9 +140,9 @@ def text_spans(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:
 class Vocabulary:
     """Attested words of one language. Keys are normalised.
 
-    `occupations` maps names (labels and aliases of P106 values and of occupation classes) to QIDs: those with it as
-    label first, frequent before rare ones; `labelled` maps labels only. `phrases` counts openings of descriptions
-    (text before the first comma, preposition, conjunction or relative clause) without year and nationality.
+    `occupations` maps names (labels and aliases of P106 values and of occupation classes) to QIDs: those with the
+    name as label first, frequent before rare ones; `labelled` maps labels only. `phrases` counts openings
+    of descriptions (before the first comma, preposition, conjunction or relative clause) without year or nationality.
     `adjectives` and `countries` are the snapshot's demonyms that add to the bundled ones. `lowercase` are words that
     descriptions write in lower case: common nouns and adjectives.
     """
@@ -181,8 +181,8 @@ class Vocabulary:
             for word in words[1:]:
                 if word[:1].isupper():
                     capital[word.lower()] += times
-            openings[opening_without_date_and_nation(opening)] += times
-        adjectives, countries = _adjectives_and_their_countries(store, language, first_words)
+            openings[normalised_opening_without_date_and_nation(opening)] += times
+        adjectives, countries = _adjective_by_country_and_countries_by_adjective(store, language, first_words)
         return cls(
             language=language,
             occupations=occupations,
@@ -223,7 +223,7 @@ class Vocabulary:
 
 
 @bounded_cache(entries=1 << 14, longest=100)  # 15 MB at most
-def opening_without_date_and_nation(opening: str) -> str:
+def normalised_opening_without_date_and_nation(opening: str) -> str:
     """The opening of a description without leading year, era and nationality, normalised."""
     words = _LEADING_DATE.sub("", opening).split()
     known = bundled_demonyms().countries
@@ -247,9 +247,9 @@ def common_occupations() -> frozenset[str]:
 
 
 @lru_cache(maxsize=8)
-def common_types(kind: str) -> frozenset[str]:
-    """Bundled common names of things of one of the FAMILIES."""
-    return frozenset(map(normalise, _word_list(f"{kind}_types.txt")))
+def common_type_names(family: str) -> frozenset[str]:
+    """Bundled common names of kinds of things in one of the FAMILIES, normalised."""
+    return frozenset(map(normalise, _word_list(f"{family}_types.txt")))
 
 
 @lru_cache(maxsize=1)
@@ -287,7 +287,7 @@ def _occupation_ids_by_name(
     return _values_as_tuples(named), _values_as_tuples(labelled)
 
 
-def _adjectives_and_their_countries(
+def _adjective_by_country_and_countries_by_adjective(
     store: Store, language: str, first_words: Mapping[str, int]
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """The snapshot's national adjectives (P1549): the best one by country, and countries by each form.
@@ -327,8 +327,8 @@ _MEDIA = frozenset({"television", "radio", "film", "newspaper", "magazine", "boo
 LONGEST_PHRASE = 20  # words of the longest suffix that is tried
 
 
-def is_common_word(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
-    """Whether the word is a common noun or adjective, regardless of a capital first letter."""
+def is_lower_case_or_common_word(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
+    """Whether the word is in lower case, or a common noun or adjective with a capital first letter."""
     return not word.is_capitalised or (not word.text.isupper() and vocabulary.is_common_word(word.text))
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from abstraction.text.descriptions.attested_words import (
     DescriptionWord,
     Vocabulary,
-    common_types,
+    common_type_names,
     first_clause,
     joined_text,
     lowercase_common_nouns,
@@ -162,16 +162,18 @@ class DescribedKind:
 
 
 @lru_cache(maxsize=8)
-def head_nouns(kind: str) -> frozenset[str]:
-    """The nouns that can end the name of a kind: the last words of `common_types`, without "of" and what follows."""
-    return frozenset(name.split(" of ", 1)[0].rsplit(" ", 1)[-1] for name in common_types(kind))
+def head_nouns_of_family(family: str) -> frozenset[str]:
+    """The nouns that can end the name of a kind of the family: the last words of `common_type_names`, without "of" and
+    what follows.
+    """
+    return frozenset(name.split(" of ", 1)[0].rsplit(" ", 1)[-1] for name in common_type_names(family))
 
 
 def read_kind(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, kind: str) -> DescribedKind | None:
     """The kind named at the start of a sequence of words, or None where its head is not of the family `kind`."""
-    nouns = head_nouns(kind)
+    nouns = head_nouns_of_family(kind)
     nationality, year, opening = _read_nationality_and_year(sequence, vocabulary, nouns)
-    start = _index_after_commas(sequence, opening, nouns)
+    start = _index_after_adjectives_with_commas(sequence, opening, nouns)
     end = _index_of_phrase_end(sequence, start, nouns)
     # "home video division" of "Walt Disney Company's home video division"
     owners = [i for i in range(start, end - 1) if sequence[i].key.endswith(("'s", "’s")) and sequence[i].is_capitalised]
@@ -194,7 +196,7 @@ def _read_nationality_and_year(
     year: DescriptionWord | None = None
     at, left_out = 0, word_list("skipped") | word_list("former") | word_list("dropped_kinds")
     while at < len(sequence):
-        national = None if nationality else _nationality_at(sequence, at, vocabulary, nouns)
+        national = None if nationality else _nationality_at_or_soon_after(sequence, at, vocabulary, nouns)
         if national is not None:
             nationality, at = national
             continue
@@ -209,7 +211,7 @@ def _read_nationality_and_year(
     return nationality, year, at
 
 
-def _nationality_at(
+def _nationality_at_or_soon_after(
     sequence: Sequence[DescriptionWord], at: int, vocabulary: Vocabulary, nouns: frozenset[str]
 ) -> tuple[Nationality, int] | None:
     """The nationality at an index, after at most two plain adjectives, and the index after it."""
@@ -226,7 +228,7 @@ def _nationality_at(
     return None
 
 
-def _index_after_commas(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
+def _index_after_adjectives_with_commas(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
     """The index after adjectives with commas and after an apposition.
 
     "regional, comprehensive public university" is read as "public university", "brothers, musical duo" as "musical
@@ -430,7 +432,7 @@ def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "or
             and tail[at].text in _WHERE
             and any(w.is_capitalised for w in tail[at + 1 : at + 4])
         )
-        land = _country_after_kind(tail, vocabulary) if described_kind.nationality is None else None
+        land = _country_if_alone_after_kind(tail, vocabulary) if described_kind.nationality is None else None
     owners = tuple(
         Owner(
             name=match["owner"].rstrip("."),
@@ -443,7 +445,7 @@ def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "or
     return OrganisationDescription(kind=described_kind, owners=owners, placed=placed, land=land)
 
 
-def _country_after_kind(tail: list[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
+def _country_if_alone_after_kind(tail: list[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
     """The country after "in", "of" or "from", where nothing else follows."""
     at = 0
     while at < len(tail) and tail[at].text in {"in", "of", "from", "based", "located", "the", "headquartered"}:

@@ -74,8 +74,8 @@ def is_ordinal(word: DescriptionWord) -> bool:
     )
 
 
-def ends_in_title(words: Sequence[DescriptionWord]) -> bool:
-    """Whether the words end in a title or a kinship noun."""
+def ends_in_title_or_kin_word(words: Sequence[DescriptionWord]) -> bool:
+    """Whether the words end in a title ("prime minister") or a kinship noun ("wife")."""
     return _start_of_title_at_end(words) is not None or bool(words and words[-1].key in _relationship_by_kin_word())
 
 
@@ -86,11 +86,11 @@ def _start_of_title_at_end(words: Sequence[DescriptionWord]) -> int | None:
     return None
 
 
-def bare_title_and_occupation(words: Sequence[DescriptionWord]) -> tuple[str, str] | None:
-    """A title without complement in lower case, and the occupation of its holders; None for other words and ambiguous
-    titles.
+def bare_title_and_its_holders_occupation(words: Sequence[DescriptionWord]) -> tuple[str, str] | None:
+    """A title that makes up all the words, in lower case, and the occupation of its holders; None for other words and
+    titles that are ambiguous without complement.
 
-    Some titles are ambiguous without complement: a minister may serve a church.
+    A minister may serve a church.
     """
     if _start_of_title_at_end(words) != 0:
         return None
@@ -99,24 +99,24 @@ def bare_title_and_occupation(words: Sequence[DescriptionWord]) -> tuple[str, st
     return (title, lift) if lift else None
 
 
-def read_office(words: Sequence[DescriptionWord], nominal: int) -> Office | None:
-    """The office in a sequence of words whose first `nominal` words are its noun phrase, or None.
+def read_office(words: Sequence[DescriptionWord], noun_phrase_size: int) -> Office | None:
+    """The office in a sequence of words whose first `noun_phrase_size` words are its noun phrase, or None.
 
     The complement must contain a name: "President of Gabon", not "president of a bank".
     """
-    head, tail = words[:nominal], words[nominal:]
+    head, tail = words[:noun_phrase_size], words[noun_phrase_size:]
     if not tail or tail[0].key not in word_list("office_links"):
         return None
     at = _start_of_title_at_end(head)
     if at is None:
         return None
-    complement = _read_name_after_of(tail)
+    complement = _read_preposition_and_name(tail)
     if complement is None:
         return None
     family, unique = _family_and_uniqueness_by_title()[" ".join(w.key for w in head[at:])]
     if family == "role" and tail[0].key == "from":
         return None  # "singer from the United States" is an origin, not an office
-    start, former_at, ordinal = _read_title_prefix(head[:at])
+    start, former_at, ordinal = _read_words_before_title(head[:at])
     if family == "role" and head[start].is_capitalised and start < at:
         return None  # an endowed chair or another role with a name of its own
     title = joined_text(head[start:])
@@ -129,7 +129,7 @@ def read_office(words: Sequence[DescriptionWord], nominal: int) -> Office | None
     )  # fmt: skip
 
 
-def _read_title_prefix(words: Sequence[DescriptionWord]) -> tuple[int, int | None, str | None]:
+def _read_words_before_title(words: Sequence[DescriptionWord]) -> tuple[int, int | None, str | None]:
     """The index where the title's own modifiers begin, the index of "former" before it, and the ordinal."""
     former_at, ordinal = None, None
     for index, word in enumerate(words):
@@ -145,8 +145,9 @@ def _read_title_prefix(words: Sequence[DescriptionWord]) -> tuple[int, int | Non
     return len(words), former_at, ordinal
 
 
-def _read_name_after_of(tail: Sequence[DescriptionWord], *, plain: bool = False) -> list[DescriptionWord] | None:
-    """The name after "of", up to the first word that is not part of it; None where nothing is named.
+def _read_preposition_and_name(tail: Sequence[DescriptionWord], *, plain: bool = False) -> list[DescriptionWord] | None:
+    """The preposition and the name after it, up to the first word that is not part of the name; None where nothing is
+    named.
 
     With `plain` common nouns may be included: "of English actor Peter Lawford".
     """
@@ -154,9 +155,9 @@ def _read_name_after_of(tail: Sequence[DescriptionWord], *, plain: bool = False)
     ends = word_list("complement_ends") | word_list("name_particles")
     for index, word in enumerate(tail[1:], 1):
         behind = tail[index:]
-        if _name_ends_before(name, behind, plain=plain):
+        if _name_ends_before_next_word(name, behind, plain=plain):
             break
-        if _common_noun_follows(name, behind, plain=plain):
+        if _common_noun_follows_complete_name(name, behind, plain=plain):
             if not plain and word.key in word_list("complement_nouns"):
                 name.append(word)  # "of the Benedictine order"
             elif _ADJECTIVE.search(name[-1].key):
@@ -175,18 +176,22 @@ def _has_capitalised_word(words: Sequence[DescriptionWord]) -> bool:
     return any(w.is_capitalised for w in words)
 
 
-def _name_ends_before(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
+def _name_ends_before_next_word(
+    name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool
+) -> bool:
     """Whether a separator, conjunction, number or preposition ends the name before it."""
     word = behind[0]
     if word.separator or word.key == "and":
         is_end = word.separator and (plain or word.text not in ",&")
-        return is_end or not _has_capitalised_word(name) or _starts_title(behind[1:])
+        return is_end or not _has_capitalised_word(name) or _starts_with_title_or_kin_word(behind[1:])
     if word.text.isdigit() and len(word.text) < 3 and name[-1].is_capitalised:
         return False  # a number within a name: The Jackson 5
     return (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in word_list("complement_ends")
 
 
-def _common_noun_follows(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
+def _common_noun_follows_complete_name(
+    name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool
+) -> bool:
     """Whether common nouns follow a complete name ("Israel and writer"), unlike in "the state of Victoria"."""
     word = behind[0]
     if word.is_capitalised or word.separator or word.text.isdigit() or word.key in word_list("name_particles"):
@@ -202,10 +207,10 @@ def _common_noun_follows(name: Sequence[DescriptionWord], behind: Sequence[Descr
 _ADJECTIVE = re.compile(r"(?:ic|an|ese|ish|al|ch|ak|ist|ine|ed)$")
 
 
-def _starts_title(words: Sequence[DescriptionWord]) -> bool:
+def _starts_with_title_or_kin_word(words: Sequence[DescriptionWord]) -> bool:
     for size in range(1, min(4, len(words)) + 1):
         word = words[size - 1]
-        if ends_in_title(words[:size]):
+        if ends_in_title_or_kin_word(words[:size]):
             return True
         if word.separator or not (
             word.is_capitalised
@@ -217,9 +222,9 @@ def _starts_title(words: Sequence[DescriptionWord]) -> bool:
     return False
 
 
-def read_kin(words: Sequence[DescriptionWord], nominal: int) -> Kin | None:
+def read_kin(words: Sequence[DescriptionWord], noun_phrase_size: int) -> Kin | None:
     """The kinship in a sequence of words ("wife of X", "X's nephew"), or None."""
-    head, tail = words[:nominal], words[nominal:]
+    head, tail = words[:noun_phrase_size], words[noun_phrase_size:]
     if not head or head[-1].key not in _relationship_by_kin_word():
         return None
     if len(head) > 1 and f"{head[-2].key} {head[-1].key}" in _family_and_uniqueness_by_title():
@@ -232,7 +237,7 @@ def read_kin(words: Sequence[DescriptionWord], nominal: int) -> Kin | None:
             return Kin(word=head[-1].key, side=side, of=joined_text(head[: index + 1]), words=tuple(words))
     if not tail or tail[0].key not in {"of", "to"}:
         return None
-    complement = _read_name_after_of(tail, plain=True)
+    complement = _read_preposition_and_name(tail, plain=True)
     if complement is None:
         return Kin(word=head[-1].key, side=side, of="", words=tuple(words))
     before = head[-2].key if len(head) > 1 else ""

@@ -18,7 +18,7 @@ from abstraction.text.descriptions.attested_words import (
     Vocabulary,
     description_words,
     is_capital_by_position,
-    is_common_word,
+    is_lower_case_or_common_word,
     lowercase_common_nouns,
     separates_conjuncts,
     split_at,
@@ -38,8 +38,8 @@ from abstraction.text.descriptions.kind_grammar import (
 from abstraction.text.descriptions.office_grammar import (
     Kin,
     Office,
-    bare_title_and_occupation,
-    ends_in_title,
+    bare_title_and_its_holders_occupation,
+    ends_in_title_or_kin_word,
     is_ordinal,
     office_data,
     read_kin,
@@ -145,21 +145,24 @@ class _PersonDescriptionReader:
         tailed = False
         at = 0
         while at < len(clause):
-            end = _index_of_next_separator(clause, at)
+            end = _index_of_next_separator_or_end(clause, at)
             taken = self.read_office_or_kin(clause[at:]) if end > at else 0
             if taken:
-                at = _index_after_separators(clause, at + taken)
+                at = _index_after_conjunctions_and_separators(clause, at + taken)
                 fragments, tailed = [], True
                 continue
             conjunct = clause[at:end]
             nominal = _noun_phrase_size(conjunct)
             if nominal:
                 headless = self.read_conjunct(
-                    conjunct[:nominal], fragments, loose=not tailed, tail=nominal < len(conjunct)
+                    conjunct[:nominal],
+                    fragments,
+                    may_be_unattested=not tailed,
+                    preposition_follows=nominal < len(conjunct),
                 )
                 fragments = [] if headless is None else [*fragments, headless]
                 tailed = (tailed and headless is not None) or nominal < len(conjunct)
-            at = max(_index_after_separators(clause, end), at + 1)
+            at = max(_index_after_conjunctions_and_separators(clause, end), at + 1)
 
     def read_office_or_kin(self, sequence: Sequence[DescriptionWord]) -> int:
         """Read an office or kinship at the start of the words; returns the number of words read."""
@@ -169,7 +172,9 @@ class _PersonDescriptionReader:
         # A conjunction separates words that are not one title; "1st and former President" is one title.
         joints = word_list("joints")
         is_separate = (
-            not (ends_in_title(head[:at]) or is_ordinal(head[at - 1])) if word.text == "and" else word.text in joints
+            not (ends_in_title_or_kin_word(head[:at]) or is_ordinal(head[at - 1]))
+            if word.text == "and"
+            else word.text in joints
             for at, word in enumerate(head)
         )
         if not head or any(is_separate):
@@ -188,10 +193,15 @@ class _PersonDescriptionReader:
             return 0
         self.nationality = self.nationality or nationality
         self.offices.append(office)
-        return _index_of_next_separator(sequence, sequence.index(office.complement_words[-1]) + 1)
+        return _index_of_next_separator_or_end(sequence, sequence.index(office.complement_words[-1]) + 1)
 
     def read_conjunct(
-        self, nominal: list[DescriptionWord], fragments: list[list[DescriptionWord]], *, loose: bool, tail: bool
+        self,
+        nominal: list[DescriptionWord],
+        fragments: list[list[DescriptionWord]],
+        *,
+        may_be_unattested: bool,
+        preposition_follows: bool,
     ) -> list[DescriptionWord] | None:
         """Read one conjunct; returns its words where it has no head of its own, else None."""
         former, lead, national, size = self._read_words_before_occupation(nominal)
@@ -212,20 +222,27 @@ class _PersonDescriptionReader:
             nationality=national or self.nationality,
             lead=lead,
             former=former,
-            tail=tail,
+            preposition_follows=preposition_follows,
             names_nation=national is not None,
         )
         if not occupations:
             plain = (
-                not tail and not former and len(phrase) <= 3 and all(is_common_word(w, self.vocabulary) for w in phrase)
+                not preposition_follows
+                and not former
+                and len(phrase) <= 3
+                and all(is_lower_case_or_common_word(w, self.vocabulary) for w in phrase)
             )
             return phrase if plain else []
         for fragment in fragments:
-            self._add_occupations(self.complete_fragment_with_noun(fragment, phrase, occupations[0], loose=loose))
-        self._add_occupations(occupations)
+            self._add_new_occupations(
+                self.occupations_of_fragment_with_lent_noun(
+                    fragment, phrase, occupations[0], may_be_unattested=may_be_unattested
+                )
+            )
+        self._add_new_occupations(occupations)
         return None
 
-    def _add_occupations(self, occupations: Sequence[Occupation]) -> None:
+    def _add_new_occupations(self, occupations: Sequence[Occupation]) -> None:
         known = {o.texts[0].casefold() for o in self.occupations}
         self.occupations.extend(o for o in occupations if o.texts[0].casefold() not in known)
 
@@ -277,7 +294,7 @@ class _PersonDescriptionReader:
                     if self._is_nationality_of_person(nationality, sequence[:skip], sequence[end:])
                     else None
                 )
-            if ends_in_title([word]):
+            if ends_in_title_or_kin_word([word]):
                 return None
         return None
 
@@ -292,10 +309,14 @@ class _PersonDescriptionReader:
             return False
         if not before:
             return True
-        if ends_in_title(before) or before[-1].key in REGIONAL or self.vocabulary.is_occupation(before[-1].text):
+        if (
+            ends_in_title_or_kin_word(before)
+            or before[-1].key in REGIONAL
+            or self.vocabulary.is_occupation(before[-1].text)
+        ):
             return False
         owned = any(w.key.endswith(("'s", "’s")) for w in before)
-        return not owned and all(is_common_word(w, self.vocabulary) or w.key in DESCENT for w in before)
+        return not owned and all(is_lower_case_or_common_word(w, self.vocabulary) or w.key in DESCENT for w in before)
 
     # Noun phrases as occupations.
 
@@ -306,13 +327,13 @@ class _PersonDescriptionReader:
         nationality: Nationality | None,
         lead: tuple[DescriptionWord, ...] = (),
         former: bool = False,
-        tail: bool = False,
+        preposition_follows: bool = False,
         names_nation: bool = False,
     ) -> list[Occupation]:
         """The occupation named by a noun phrase; two where a comma is missing, empty where it does not describe a
         person.
 
-        `tail`: whether a preposition follows; `names_nation`: whether the nationality is in this very phrase.
+        `preposition_follows` the phrase; `names_nation`: whether the nationality is in this very phrase.
         """
         # Awards and the words before them are left out.
         won = (at + 1 for at, word in reversed([*enumerate(phrase)]) if word.key.endswith(("winning", "nominated")))
@@ -320,15 +341,19 @@ class _PersonDescriptionReader:
         while phrase and phrase[0].key in word_list("dropped_modifiers"):
             phrase = phrase[1:]
         phrase = phrase[-LONGEST:]
-        if not phrase or any(w.text[:1].isdigit() for w in phrase) or (tail and phrase[-1].key in word_list("degrees")):
+        if (
+            not phrase
+            or any(w.text[:1].isdigit() for w in phrase)
+            or (preposition_follows and phrase[-1].key in word_list("degrees"))
+        ):
             return []
         if any(
-            w.key.endswith(_POSSESSIVE) and w.is_capitalised and not is_common_word(w, self.vocabulary)
+            w.key.endswith(_POSSESSIVE) and w.is_capitalised and not is_lower_case_or_common_word(w, self.vocabulary)
             for w in phrase[:-1]
         ):
             return []
         occupation = partial(Occupation, nationality=nationality, lead=lead, former=former)
-        alone = bare_title_and_occupation(phrase)
+        alone = bare_title_and_its_holders_occupation(phrase)
         # Some titles without complement are informative only with a nationality: "an Ethiopian president".
         if alone is not None and alone[0] != alone[1] and (names_nation or alone[0] not in office_data()["not_alone"]):
             if alone[0] in word_list("ambiguous_titles"):
@@ -345,14 +370,23 @@ class _PersonDescriptionReader:
             out.append(occupation(texts=texts, used=used, tied=int(begins_with_nation(piece, self.vocabulary))))
         return out
 
-    def complete_fragment_with_noun(
-        self, fragment: list[DescriptionWord], phrase: list[DescriptionWord], lender: Occupation, *, loose: bool
+    def occupations_of_fragment_with_lent_noun(
+        self,
+        fragment: list[DescriptionWord],
+        phrase: list[DescriptionWord],
+        lender: Occupation,
+        *,
+        may_be_unattested: bool,
     ) -> list[Occupation]:
-        """"film" before "television director" as "film director": if attested, or of parallel structure (`loose`)."""
+        """The occupation of a fragment with the noun of the next phrase: "film director" before "television director";
+        none unless it is attested, or parallel to that phrase where it `may_be_unattested`.
+        """
         if not fragment or lender.lift or lender.former:
             return []
         is_longer = (
-            len(phrase) > 2 and self._is_attested_occupation(phrase[1:]) and not self._is_attested_occupation(phrase)
+            len(phrase) > 2
+            and self._is_informative_occupation(phrase[1:])
+            and not self._is_informative_occupation(phrase)
         )
         head = phrase[1:] if is_longer else phrase[-1:]
         whole = [*fragment, *head]
@@ -360,7 +394,7 @@ class _PersonDescriptionReader:
         text = lowercase_common_nouns(whole, self.vocabulary, is_name)
         if not self.vocabulary.attests(text):
             agent = _AGENT.search(fragment[-1].key) and fragment[-1].key not in word_list("no_agents")
-            parallel = loose and len(phrase) > 1 and len(fragment) <= 2
+            parallel = may_be_unattested and len(phrase) > 1 and len(fragment) <= 2
             if (
                 not parallel
                 or agent
@@ -387,25 +421,29 @@ class _PersonDescriptionReader:
 
     def _index_of_missing_comma(self, phrase: Sequence[DescriptionWord]) -> int:
         """The index where a comma is missing ("record producer dancer"), or 0."""
-        if len(phrase) < 2 or self._is_attested_occupation(phrase):
+        if len(phrase) < 2 or self._is_informative_occupation(phrase):
             return 0
         for cut in range(len(phrase) - 1, 0, -1):
             before = phrase[cut - 1]
             agent = before.text.islower() and before.key.endswith(("er", "or", "ist", "man"))
-            if agent and self._is_attested_occupation(phrase[:cut]) and self._is_attested_occupation(phrase[cut:]):
+            if (
+                agent
+                and self._is_informative_occupation(phrase[:cut])
+                and self._is_informative_occupation(phrase[cut:])
+            ):
                 return cut
         return 0
 
-    def _is_attested_occupation(self, phrase: Sequence[DescriptionWord]) -> bool:
+    def _is_informative_occupation(self, phrase: Sequence[DescriptionWord]) -> bool:
         text = " ".join(w.text for w in phrase)
         return is_informative(text) and self.vocabulary.is_occupation(text)
 
 
-def _index_of_next_separator(words: Sequence[DescriptionWord], at: int) -> int:
+def _index_of_next_separator_or_end(words: Sequence[DescriptionWord], at: int) -> int:
     return next((index for index in range(at, len(words)) if separates_conjuncts(words, index)), len(words))
 
 
-def _index_after_separators(clause: Sequence[DescriptionWord], at: int) -> int:
+def _index_after_conjunctions_and_separators(clause: Sequence[DescriptionWord], at: int) -> int:
     while at < len(clause) and (clause[at].key in word_list("joints") or clause[at].separator):
         at += 1
     return at

@@ -72,12 +72,12 @@ class ParsedQuantity:
 
 
 @cache
-def _amount_patterns(words: Language) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _patterns_of_whole_amount(lang: Language) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """The patterns of an amount in one unit and in two."""
-    number, joint = rf"[+-]?{words.number_pattern}", re.escape(words.joint_and.strip())
+    number, joint = rf"[+-]?{lang.number_pattern}", re.escape(lang.joint_and.strip())
     in_one = re.compile(
         rf"(?P<sign>[^\w\s+.,-]|[a-z]{{1,3}}[^\w\s+.,-]|[a-z]{{3}} )?(?:(?<!\s)\s++)?(?P<number>{number})"
-        rf"(?:[\s-]*(?P<scale>{any_of(words.powers)})\b\.?(?:\s+(?:d[ei]\s+|d'))?)?\s*(?P<rest>.*)"
+        rf"(?:[\s-]*(?P<scale>{any_of(lang.powers)})\b\.?(?:\s+(?:d[ei]\s+|d'))?)?\s*(?P<rest>.*)"
     )
     return in_one, re.compile(rf"\A({number})\s*([a-zß-ÿ]+|')\s*(?:{joint}\s+)?({number})\s*([a-zß-ÿ]+|\"|'')")
 
@@ -116,20 +116,20 @@ def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) 
 _SIGNS = {ord(c): "-" for c in "‐‑‒–—−"} | {ord(c): "'" for c in "’′"} | {ord("″"): '"'}
 
 
-def _parse_single(text: str, cased: str, words: Language) -> ParsedQuantity | None:
+def _parse_single(text: str, cased: str, lang: Language) -> ParsedQuantity | None:
     """Parse an amount with one number; `cased` is the text with its capitals."""
-    match = _amount_patterns(words)[0].fullmatch(text)
+    match = _patterns_of_whole_amount(lang)[0].fullmatch(text)
     if match is None:
         return None
     sign = match["sign"] or ""
-    unit = unit_of_sign_before(sign.strip(), code=words.code) if sign else None
+    unit = unit_of_sign_before(sign.strip(), code=lang.code) if sign else None
     if sign and unit is None:
         return None
     unit_text = noun = ""
     if tail := cased[match.start("rest") :].strip():
-        named = unit_of_spelling(tail, code=words.code)
+        named = unit_of_spelling(tail, code=lang.code)
         # The words after a number may be numbers themselves, not a counted noun
-        is_number = any(word in words.no_nouns or word in words.number_words for word in tail.lower().split())
+        is_number = any(word in lang.no_nouns or word in lang.number_words for word in tail.lower().split())
         if named is None and _NOUN.fullmatch(tail) and not is_number:
             noun = tail
         elif named is None or sign:
@@ -138,10 +138,10 @@ def _parse_single(text: str, cased: str, words: Language) -> ParsedQuantity | No
             unit = named
             # The text was NFKC-normalised: km² became km2. Restore the spelling of the unit.
             unit_text = next((s for s in named.spellings if unicodedata.normalize("NFKC", s) == tail), tail)
-    number = words.plain_number(match["number"])
+    number = lang.plain_number(match["number"])
     whole, _, fraction = number.lstrip("+-").partition(".")
     digits = (whole + fraction).lstrip("0") if fraction else whole.strip("0")
-    scale = Decimal(10) ** words.powers[match["scale"]] if match["scale"] else Decimal(1)
+    scale = Decimal(10) ** lang.powers[match["scale"]] if match["scale"] else Decimal(1)
     return ParsedQuantity(
         text=text,
         amount=Decimal(number) * scale,
@@ -154,20 +154,18 @@ def _parse_single(text: str, cased: str, words: Language) -> ParsedQuantity | No
     )
 
 
-def _parse_compound(text: str, cased: str, words: Language) -> ParsedQuantity | None:
+def _parse_compound(text: str, cased: str, lang: Language) -> ParsedQuantity | None:
     """Parse an amount in two units (feet and inches): the total in the larger unit, as precise as the smaller."""
-    match = _amount_patterns(words)[1].fullmatch(text)
+    match = _patterns_of_whole_amount(lang)[1].fullmatch(text)
     if match is None:
         return None
-    first, second = (
-        unit_of_spelling(spelling, code=words.code) for spelling in (match[2], match[4].replace("''", '"'))
-    )
+    first, second = (unit_of_spelling(spelling, code=lang.code) for spelling in (match[2], match[4].replace("''", '"')))
     if first is None or second is None or first.dimension != second.dimension or first.factor <= second.factor:
         return None
-    lesser = Decimal(words.plain_number(match[3]))
+    lesser = Decimal(lang.plain_number(match[3]))
     if lesser * second.factor >= first.factor:
         return None
-    amount = Decimal(words.plain_number(match[1])) + second.convert(lesser, first)
+    amount = Decimal(lang.plain_number(match[1])) + second.convert(lesser, first)
     places = max(1, -(second.factor / first.factor).adjusted())
     rounded = amount.quantize(Decimal(1).scaleb(-places))
     at = cased.lower().find(match[2])
@@ -176,14 +174,14 @@ def _parse_compound(text: str, cased: str, words: Language) -> ParsedQuantity | 
     return ParsedQuantity(text=text, amount=amount, digits=digits, unit=first, unit_text=unit_text)
 
 
-def _leading_number_in_digits(text: str, words: Language) -> str:
+def _leading_number_in_digits(text: str, lang: Language) -> str:
     """Replace a number in words at the beginning by digits: "twenty-one people" -> "21 people"."""
     parts = text.split(" ")
     for size in (3, 2, 1):
-        number = words.number_words.get(" ".join(parts[:size])) if size <= len(parts) else None
+        number = lang.number_words.get(" ".join(parts[:size])) if size <= len(parts) else None
         if number is not None:
             behind = parts[size:]
-            return text if behind and behind[0] in words.number_words else " ".join([str(number), *behind])
+            return text if behind and behind[0] in lang.number_words else " ".join([str(number), *behind])
     return text
 
 
@@ -199,21 +197,21 @@ class NumberWordReader:
     `number_words_to_digits`, its main method, replaces them by digits at the same position.
     """
 
-    def __init__(self, words: Language) -> None:
-        self._small = {word: n for word, n in words.number_words.items() if n} | dict.fromkeys(words.ones, 1)
-        self._large = {word: 10**power for word, power in words.powers.items() if power > _HUNDRED}
-        self._hundreds = {word for word, power in words.powers.items() if power == _HUNDRED}
+    def __init__(self, lang: Language) -> None:
+        self._small = {word: n for word, n in lang.number_words.items() if n} | dict.fromkeys(lang.ones, 1)
+        self._large = {word: 10**power for word, power in lang.powers.items() if power > _HUNDRED}
+        self._hundreds = {word for word, power in lang.powers.items() if power == _HUNDRED}
         self._hundreds |= {word for word, number in self._small.items() if number == _LEAST_HUNDRED}
-        self._fractions: Mapping[str, float] = words.fractions
-        self._dozens, self._articles = frozenset(words.dozens), frozenset(words.ones)
-        names, large = any_of(self._small.keys() - set(words.ones)), any_of(self._large)
-        hundred, one = any_of(self._hundreds), any_of(words.ones)
+        self._fractions: Mapping[str, float] = lang.fractions
+        self._dozens, self._articles = frozenset(lang.dozens), frozenset(lang.ones)
+        names, large = any_of(self._small.keys() - set(lang.ones)), any_of(self._large)
+        hundred, one = any_of(self._hundreds), any_of(lang.ones)
         word = rf"(?:{names}|{hundred}|{large})"
-        joint = re.escape(words.joint_and.strip())
+        joint = re.escape(lang.joint_and.strip())
         gap = rf"(?:[\s-]+{joint}[\s-]+|, (?:{joint} )?(?=(?:{names})\b)|[\s-]+)"
-        glued = words.glue is not None
-        gap, edge = (rf"(?:{gap}|{words.glue})", "") if glued else (gap, r"\b")
-        self._bare_hundred = not words.ones  # "hundert" is one hundred, English "hundred" needs a number before it
+        glued = lang.glue is not None
+        gap, edge = (rf"(?:{gap}|{lang.glue})", "") if glued else (gap, r"\b")
+        self._bare_hundred = not lang.ones  # "hundert" is one hundred, English "hundred" needs a number before it
         part = any_of(self._fractions)
         halves = any_of(word for word, share in self._fractions.items() if share >= 0.5)  # "third" may be an ordinal
         self._word = re.compile(rf"{edge}(?:{any_of([*self._small, *self._hundreds, *self._large])}){edge}")
@@ -221,9 +219,9 @@ class NumberWordReader:
         self._needed = re.compile(rf"{hundred}|{large}|{of_hundreds}|{any_of(self._dozens)}|{part}")
         self._run = re.compile(rf"(?<!\d[\s-])\b(?:(?:{one})\s+(?=(?:{hundred}|{large})\b))?{word}(?:{gap}{word})+\b")
         # The word for 1 before "or", where it is a number and not an article: "one or two".
-        ones = any_of(word for word, number in words.number_words.items() if number == 1)
+        ones = any_of(word for word, number in lang.number_words.items() if number == 1)
         self.one_before_or = re.compile(rf"\b(?:{ones})(?= or )")
-        of, apart = words.magnitude_of.strip() or "(?!)", r"[\s-]*" if glued else r"[\s-]+"
+        of, apart = lang.magnitude_of.strip() or "(?!)", r"[\s-]*" if glued else r"[\s-]+"
         whole = rf"\d{{1,15}}|{names}|(?:{one})"
         self._part = re.compile(
             rf"\b(?:(?P<many>{one}|{names})[\s-]+)?(?:(?P<half>{halves}){apart}(?:{of}\s+)?(?:(?:{one})\s+)?"
@@ -238,8 +236,8 @@ class NumberWordReader:
             rf"\b(?P<part>(?:{part}) )?(?P<many>{one}|{names}|\d{{1,3}}) (?:{any_of(self._dozens)})\b"
         )
 
-    def may_occur_in(self, lower: str) -> bool:
-        """Whether a lower-case text may contain such a number. May be wrong when True, never when False."""
+    def may_contain_number_words(self, lower: str) -> bool:
+        """Whether a lower-case text may contain a number in several words. May be wrong when True, never when False."""
         return self._needed.search(lower) is not None
 
     def number_words_to_digits(self, lower: str) -> str:
@@ -247,7 +245,7 @@ class NumberWordReader:
 
         Only words that form one number are replaced: `seventy-three`, `1.5 million` and `nineteen sixty-one` stay.
         """
-        if not self.may_occur_in(lower):
+        if not self.may_contain_number_words(lower):
             return lower
         if self._fractions:
             lower = self._part.sub(
@@ -266,16 +264,18 @@ class NumberWordReader:
         if (match["large"] and match["scale"]) or (not match["large"] and match["whole"] in self._articles):
             return match[0]
         scale = 12 if unit in self._dozens else self._large.get(unit, 1)
-        return _padded_digits((self._small_number(match["whole"]) + self._fractions[match["part"]]) * scale, match)
+        return _blank_padded_digits_or_words(
+            (self._small_number(match["whole"]) + self._fractions[match["part"]]) * scale, match
+        )
 
     def _digits_of_fraction_of_scale(self, match: re.Match[str]) -> str:
         many = self._small.get(match["many"] or "", 1)
         part = self._fractions[match["half"] or match["part"]]
-        return _padded_digits(many * part * self._large[match["scale"]], match)
+        return _blank_padded_digits_or_words(many * part * self._large[match["scale"]], match)
 
     def _digits_of_dozens(self, match: re.Match[str]) -> str:
         share = self._fractions[match["part"].strip()] if match["part"] else 1
-        return _padded_digits(self._small_number(match["many"]) * 12 * share, match)
+        return _blank_padded_digits_or_words(self._small_number(match["many"]) * 12 * share, match)
 
     def _digits_of_number_run(self, match: re.Match[str]) -> str:
         parts = self._word.findall(match[0])
@@ -286,7 +286,7 @@ class NumberWordReader:
         if len(parts) < 2 or (len(parts) == 2 and self._large.get(parts[1], 0) >= _LEAST_SCALE):
             return match[0]  # "ten million" is as exact as 10 million
         value = self._value_of_words(parts)
-        return match[0] if value is None else _padded_digits(value, match)
+        return match[0] if value is None else _blank_padded_digits_or_words(value, match)
 
     def _value_of_words(self, parts: Sequence[str]) -> int | None:
         """The number that the words form, or None where they are several numbers or a year."""
@@ -313,15 +313,15 @@ class NumberWordReader:
         return total + group
 
 
-def _padded_digits(value: float, match: re.Match[str]) -> str:
+def _blank_padded_digits_or_words(value: float, match: re.Match[str]) -> str:
     digits = str(round(value)) if abs(value - round(value)) < 1e-6 else f"{value:.2f}".rstrip("0")
     return digits.rjust(len(match[0])) if len(digits) <= len(match[0]) else match[0]
 
 
 @cache
-def number_word_reader(words: Language) -> NumberWordReader:
+def number_word_reader(lang: Language) -> NumberWordReader:
     """The cached reader of numbers in words of a language."""
-    return NumberWordReader(words)
+    return NumberWordReader(lang)
 
 
 _KEPT = 1 << 13  # texts whose amounts are cached
@@ -343,15 +343,15 @@ _LONGEST_UNIT_CACHED = 60  # characters; longer names of units are looked up but
 
 
 @cache
-def _amount_pattern(words: Language) -> re.Pattern[str]:
-    spelled = any_of(word for word, number in words.number_words.items() if number > 1)
-    joint = any_of(joint.strip() for joint in (words.joint_and, words.joint_to))
-    scale = rf"(?:[\s-]*+(?P<{{}}>{any_of(words.powers)})\b\.?)?"
-    read = words.matching
+def _pattern_of_amount_within_text(lang: Language) -> re.Pattern[str]:
+    spelled = any_of(word for word, number in lang.number_words.items() if number > 1)
+    joint = any_of(joint.strip() for joint in (lang.joint_and, lang.joint_to))
+    scale = rf"(?:[\s-]*+(?P<{{}}>{any_of(lang.powers)})\b\.?)?"
+    read = lang.matching
     more, less = (read[key].pattern if key in read else "(?!)" for key in ("or_more", "or_less"))
     return re.compile(
-        rf"(?:(?:(?P<below>(?:{any_of(map(str.lower, words.fewer))})(?=[\s\d])|<=?|≤)"
-        rf"|(?P<above>(?:{any_of(map(str.lower, words.more))})(?=[\s\d])|>=?|≥))\s*+)?"
+        rf"(?:(?:(?P<below>(?:{any_of(map(str.lower, lang.fewer))})(?=[\s\d])|<=?|≤)"
+        rf"|(?P<above>(?:{any_of(map(str.lower, lang.more))})(?=[\s\d])|>=?|≥))\s*+)?"
         rf"(?<![\w.,])(?<![^\W\d_]-)(?P<a>-?{_DIGITS}|\b(?:{spelled})\b){_POWER}{scale.format('s')}"
         rf"(?:(?P<more>\+(?![\w.])|{more})|(?P<less>{less}))?"
         rf"(?:\s*+(?:-|(?<!\w)(?:{joint})(?!\w))\s*+(?P<b>{_DIGITS}){scale.format('t')})?(?!\w*\d|[.,]\d)"
@@ -375,13 +375,13 @@ def amounts(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
     return _merge_compounds(claims, text, lower, words) if len(claims) > 1 else claims
 
 
-def _find_amounts(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
-    for match in _amount_pattern(words).finditer(lower):
-        read = _interval_of_match(match, words)
+def _find_amounts(text: str, lower: str, lang: Language) -> Iterator[IntervalClaim]:
+    for match in _pattern_of_amount_within_text(lang).finditer(lower):
+        read = _interval_and_exact_value(match, lang)
         if read is None or read[0] > read[1]:
             continue
         low, high, exact = read
-        unit = unit_id_at_start(match["unit"] or "", words.code)
+        unit = unit_id_at_start(match["unit"] or "", lang.code)
         before = lower[: match.start("a")].rstrip()
         currency = _currency_id_of_sign(before[-1:])
         if unit == _METRE and (currency or text[match.end("a") : match.end("a") + 1] == "M"):  # $5m, 5M people
@@ -401,19 +401,19 @@ def _find_amounts(text: str, lower: str, words: Language) -> Iterator[IntervalCl
         yield IntervalClaim(low, high, text[start:end], start, end, unit, exact)
 
 
-def _interval_of_match(match: re.Match[str], words: Language) -> tuple[float, float, float | None] | None:
+def _interval_and_exact_value(match: re.Match[str], lang: Language) -> tuple[float, float, float | None] | None:
     """The interval (low, high) of a match, and its exact value where the number is plain; None for malformed digits."""
-    spelled = words.number_words.get(match["a"])
-    digits = _plain_decimal(match["a"], words) if spelled is None else str(spelled)
+    spelled = lang.number_words.get(match["a"])
+    digits = _plain_decimal(match["a"], lang) if spelled is None else str(spelled)
     if digits is None:
         return None
-    scale = 10.0 ** words.powers[match["s"]] if match["s"] else 1.0
+    scale = 10.0 ** lang.powers[match["s"]] if match["s"] else 1.0
     power = match["power"] or match["e"] or ("3" if match["thousands"] else "9" if match["billions"] else None)
     if power:
         scale *= 10.0 ** int(power)
     if match["b"]:
-        last_digits = _plain_decimal(match["b"], words)
-        last = 10.0 ** words.powers[match["t"]] if match["t"] else 1.0
+        last_digits = _plain_decimal(match["b"], lang)
+        last = 10.0 ** lang.powers[match["t"]] if match["t"] else 1.0
         if last_digits is None:
             return None
         low, high = float(digits) * (scale if match["s"] else last), float(last_digits) * last
@@ -430,7 +430,7 @@ def _interval_of_match(match: re.Match[str], words: Language) -> tuple[float, fl
     return value - half, value + half, None if match["s"] or power else value
 
 
-def _plain_decimal(written: str, words: Language) -> str | None:
+def _plain_decimal(written: str, lang: Language) -> str | None:
     """A number of the language as decimal text with a point, or None if it is malformed.
 
     Where the language's separators do not fit, they are swapped: 6.3 in a German answer is six and three tenths.
@@ -439,8 +439,8 @@ def _plain_decimal(written: str, words: Language) -> str | None:
     if digits.isdigit():
         return sign + digits
     for text in (digits, digits.translate(_SWAPPED_SEPARATORS), digits.replace("'", "")):
-        if re.fullmatch(words.number_pattern, text):
-            return sign + words.plain_number(text)
+        if re.fullmatch(lang.number_pattern, text):
+            return sign + lang.plain_number(text)
     return None
 
 
@@ -494,7 +494,7 @@ def is_money(label: str) -> bool:
     return unit is not None and bool(unit.before)
 
 
-def convert_claim(claim: IntervalClaim, unit: str) -> IntervalClaim:
+def convert_if_same_dimension(claim: IntervalClaim, unit: str) -> IntervalClaim:
     """The claim converted to another unit of the same dimension, else unchanged: 29,032 feet are 8848.8 to 8849.1 m."""
     unit_of_claim, unit_wanted = _dimension_factor_and_offset(claim.label), _dimension_factor_and_offset(unit)
     if unit_of_claim is None or unit_wanted is None or unit_of_claim[0] != unit_wanted[0] or claim.label == unit:
@@ -517,15 +517,15 @@ _MOST_HALF_STEP = 0.5  # widest half step of a compound: "ten inches" is not rou
 
 
 def _merge_compounds(
-    claims: Sequence[IntervalClaim], text: str, lower: str, words: Language
+    claims: Sequence[IntervalClaim], text: str, lower: str, lang: Language
 ) -> tuple[IntervalClaim, ...]:
     """Merge each amount in two units into one claim in the smaller unit."""
     kept = [claims[0]]
     for claim in claims[1:]:
         last, between = kept[-1], _STEP.fullmatch(lower, kept[-1].end, claim.start)
-        unit = unit_id_at_start(between["unit"], words.code) if between and between["unit"] else _FOOT
+        unit = unit_id_at_start(between["unit"], lang.code) if between and between["unit"] else _FOOT
         smaller = claim.label or (_INCH if unit == _FOOT and _ENDS.match(lower, claim.end) else "")
-        step = _units_per_larger(unit, smaller) if between and between["and"] in (None, words.joint_and.strip()) else 0
+        step = _units_per_larger(unit, smaller) if between and between["and"] in (None, lang.joint_and.strip()) else 0
         if step and last.exact is not None and claim.exact is not None and claim.exact < step:
             value, half = last.exact * step + claim.exact, min((claim.high - claim.low) / 2, _MOST_HALF_STEP)
             whole = text[last.start : claim.end]
@@ -553,7 +553,7 @@ def may_be_amount(text: str, code: str = "en") -> bool:
         return True
     words = language(code)
     if words.glue is not None:
-        return number_word_reader(words).may_occur_in(text.lower())
+        return number_word_reader(words).may_contain_number_words(text.lower())
     return not words.separates_words_by_spaces and any(map(str.isnumeric, text))
 
 
@@ -567,14 +567,14 @@ def _number_word_parts(code: str) -> frozenset[str]:
 
 
 @cache
-def _uninformative_before_amount(words: Language) -> re.Pattern[str]:
+def _pattern_of_uninformative_text_before_amount(lang: Language) -> re.Pattern[str]:
     """A pattern for text before an amount that adds no information: "about", "between", a currency."""
-    said = any_of(filter(None, map(str.lower, (*words.about, words.between, "us"))))
-    also = words.matching.get("around_amounts")
+    said = any_of(filter(None, map(str.lower, (*lang.about, lang.between, "us"))))
+    also = lang.matching.get("around_amounts")
     codes = any_of(map(str.lower, currency_spellings("en")))
     more = rf"|(?>{also.pattern})" if also else ""
     money = rf"[a-z]{{0,3}}[{SIGNS}]|(?=[a-z]{{3}}(?!\w))(?:{codes})"
-    return re.compile(rf"(?:(?:{said})(?!\w)|(?>{words.patterns['about'].pattern}){more}|{money}|[\s.~≈])*+")
+    return re.compile(rf"(?:(?:{said})(?!\w)|(?>{lang.patterns['about'].pattern}){more}|{money}|[\s.~≈])*+")
 
 
 # A unit or counted noun after an amount, in lower case: a capital would begin a name.
@@ -601,7 +601,9 @@ def amount_of_whole_text(text: str, code: str = "en") -> IntervalClaim | None:
         return None
     told = words.with_plain_amounts(text)
     behind = told[claims[0].end :]
-    if not _uninformative_before_amount(words).fullmatch(text_and_lower_case(told)[1][: claims[0].start] + " "):
+    if not _pattern_of_uninformative_text_before_amount(words).fullmatch(
+        text_and_lower_case(told)[1][: claims[0].start] + " "
+    ):
         return None
     spelled, noun = text_units_by_spelling(words.code), normalise(behind.strip(" .-"))
     is_unit = noun in spelled or noun.rpartition(" ")[2] in spelled  # with capitals: "Meter", "US dollars"

@@ -397,18 +397,18 @@ def _parse_points(text: str, reading: _Reading, *, dashed: bool) -> list[_DatePo
     return [begin, end] if begin else None
 
 
-def _range_ends(text: str, words: Language) -> tuple[str, str] | None:
+def _range_ends(text: str, lang: Language) -> tuple[str, str] | None:
     """The texts of both ends of a range, each completed by the parts that it shares with the other: "1914-18"."""
-    parts = words.patterns["range_joint"].split(_without_prefix(words.patterns["range_lead"], text))
+    parts = lang.patterns["range_joint"].split(_without_prefix(lang.patterns["range_lead"], text))
     if len(parts) != 2 and re.fullmatch(r"\d{4}/\d\d(?:\d\d)?", text):
         parts = text.split("/")
     if len(parts) != 2 or not all(parts):
         return None
-    left, right = (_without_prefix(words.patterns["lead"], part) for part in parts)
+    left, right = (_without_prefix(lang.patterns["lead"], part) for part in parts)
     if re.fullmatch(r"\d{4}", left) and re.fullmatch(r"\d\d", right):
         right = left[:2] + right
-    month_day = words.month_day.fullmatch(left)
-    day_year = words.day_year.fullmatch(right)
+    month_day = lang.month_day.fullmatch(left)
+    day_year = lang.day_year.fullmatch(right)
     if month_day and day_year:
         return f"{left}, {day_year['y']}", f"{month_day['m']} {right}"
     return left, right

@@ -100,18 +100,18 @@ _SEASON = r"\d{4}\s?[-/]\s?\d\d(?![\d-])"  # two consecutive years: 2017-18, 201
 
 
 @cache
-def _candidate_pattern(words: Language) -> re.Pattern[str]:
+def _candidate_pattern(lang: Language) -> re.Pattern[str]:
     """A pattern of any date; alternatives at one position are ordered from exact to coarse."""
-    read = {key: _without_group_names(words.patterns[key].pattern) for key in _PARTS}
+    read = {key: _without_group_names(lang.patterns[key].pattern) for key in _PARTS}
     era = read["era_after"].replace(r"\Z", r"\.?(?!\w)")
     joint = rf"(?!\s*+or\b)(?:{read['range_joint']})"  # "1961 or 1962" are two dates
-    loose = (pattern.pattern.replace(" ?", " *") for pattern, _ in words.points if "(?P<m>" in pattern.pattern)
+    loose = (pattern.pattern.replace(" ?", " *") for pattern, _ in lang.points if "(?P<m>" in pattern.pattern)
     points = [re.sub(r" (?![?*+]|[^\[]*\])|\[ -\]", r"\g<0>+", point) for point in loose]  # any number of blanks
-    if not words.templates["day"][0].startswith("{y"):
+    if not lang.templates["day"][0].startswith("{y"):
         # "1961, may it be" has no month.
         points = [point for point in points if "(?P<d>" in point or not point.startswith("(?P<y>")]
-    day = words.day_year.pattern.partition(",?")[0]
-    days = [rf"{words.month_day.pattern}{joint}{words.day_year.pattern}", rf"{day}{joint}{points[0]}"]
+    day = lang.day_year.pattern.partition(",?")[0]
+    days = [rf"{lang.month_day.pattern}{joint}{lang.day_year.pattern}", rf"{day}{joint}{points[0]}"]
     year = rf"(?:\d{{3,4}}|'\d\d(?![\w'])|(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,2}}|\d{{5,9}})(?={era}))(?:{era})?"
     decades = (
         rf"{read['decade']}(?:{era})",
@@ -122,7 +122,7 @@ def _candidate_pattern(words: Language) -> re.Pattern[str]:
     counted = [rf"(?:{read['part']})?(?:{unit})" for unit in (*centuries, *decades)]
     worded = [*days, *(rf"{point}(?:{era})?" for point in points), *_NUMERIC, *counted]
     years = [rf"{year}{joint}{year}", _SEASON, rf"(?:{read['era_before']})\d{{1,4}}", year]
-    spaced = words.separates_words_by_spaces
+    spaced = lang.separates_words_by_spaces
     before, behind = (r"(?<![\w.,])", r"(?![\w%]|[.,]\d)") if spaced else (r"(?<![\d.,])", r"(?!\d|[.,]\d)")
     whole = _NO_LONGER if spaced else r"(?!(?<=\d)\d)"
     forms = [*(form + whole for form in worded), *(form + behind for form in years)]
@@ -141,7 +141,7 @@ def _without_group_names(pattern: str) -> str:
 
 
 @lru_cache(maxsize=256)  # bounded, since codes come from requests too
-def _words_of_dates(code: str) -> tuple[frozenset[str], re.Pattern[str] | None]:
+def _date_words_and_roman_pattern(code: str) -> tuple[frozenset[str], re.Pattern[str] | None]:
     """The words of the language and of English that dates without digits contain, and a pattern for Roman numerals if
     the language writes centuries with them.
 
@@ -165,7 +165,7 @@ def may_be_date(text: str, code: str = "en") -> bool:
     if _DIGIT.search(text):
         return True
     lower = text.lower()
-    told, roman = _words_of_dates(code)
+    told, roman = _date_words_and_roman_pattern(code)
     return not told.isdisjoint(words_in(lower)) or (roman is not None and roman.search(lower) is not None)
 
 
@@ -194,30 +194,30 @@ def dates(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
     return tuple(found)
 
 
-def _find_dates(text: str, words: Language) -> Iterator[IntervalClaim]:
-    text = _years_in_words(words).sub(lambda found: _year_words_to_digits(found, words), text)
+def _find_dates(text: str, lang: Language) -> Iterator[IntervalClaim]:
+    text = _pattern_of_years_in_words(lang).sub(lambda found: _year_words_to_digits(found, lang), text)
     text, lower = text_and_lower_case(text)
-    pattern, at = _candidate_pattern(words), 0
+    pattern, at = _candidate_pattern(lang), 0
     while match := pattern.search(lower, at):
         start, end = match.span()
-        days = _days_of_text(text[start:end], words.code)
+        days = _day_intervals_of_text(text[start:end], lang.code)
         if days is None and (year := _YEAR.match(lower, start)):
-            days, end = _days_of_text(year[0], words.code), year.end()
+            days, end = _day_intervals_of_text(year[0], lang.code), year.end()
         at = end if days else start + 1
         # One or two bare years, without any word, may be amounts.
         bare = days and lower[start].isdigit() and lower[end - 1].isdigit() and days[1] - days[0] >= _LEAST_OF_YEAR
-        if days and not (bare and _is_amount(lower, start, end, words)):
+        if days and not (bare and _is_amount_by_text_around(lower, start, end, lang)):
             claim = IntervalClaim(days[0], days[1], text[start:end].strip(), start, end, wider=days[2])
-            yield claim if words.has_file else _extend_by_inflected_month(claim, text, lower, words)
+            yield claim if lang.has_file else _extend_by_inflected_month(claim, text, lower, lang)
 
 
 _LEAST_OF_YEAR = 12 * 31 - 1  # the width of a year in day numbers
 _YEAR = re.compile(r"\d{3,4}(?![\w%]|[.,]\d)")
 
 
-def _is_amount(lower: str, start: int, end: int, words: Language) -> bool:
+def _is_amount_by_text_around(lower: str, start: int, end: int, lang: Language) -> bool:
     """Whether the text around a number makes it an amount, not a year: "$1961", "1500 metres"."""
-    behind = words.matching.get("counted_behind")
+    behind = lang.matching.get("counted_behind")
     before = lower[:start].rstrip()[-1:]
     if before == "#" or (before and unicodedata.category(before) == "Sc"):
         return True
@@ -225,7 +225,7 @@ def _is_amount(lower: str, start: int, end: int, words: Language) -> bool:
 
 
 @bounded_cache(entries=_KEPT, longest=_SHORT)
-def _days_of_text(text: str, code: str) -> tuple[int, int, tuple[int, int] | None] | None:
+def _day_intervals_of_text(text: str, code: str) -> tuple[int, int, tuple[int, int] | None] | None:
     """The first and last day number of a date, and those of a second, wider sense; None for other texts."""
     if (digits := text.lstrip("'")).isdigit():
         year = int(digits) * (digits[0] != "0") if digits == text else year_of_two_digits(int(digits), CENTURY_OF_YEARS)
@@ -235,18 +235,18 @@ def _days_of_text(text: str, code: str) -> tuple[int, int, tuple[int, int] | Non
         month, day = words.month_numbers[usual["month"] or usual["after_day"]], int(usual["day"] or usual["first"] or 0)
         return *CalendarUnit("day" if day else "month", int(usual["year"]), month, day).days(), None
     parsed = parse_date(text, code=code, likelier=True)
-    return None if parsed is None else _days_of_parsed(parsed)
+    return None if parsed is None else _day_intervals_of_parsed(parsed)
 
 
 @cache
-def _usual_date_pattern(words: Language) -> re.Pattern[str]:
+def _usual_date_pattern(lang: Language) -> re.Pattern[str]:
     """A pattern of months, and of days that every month has, with a year, in the most frequent forms."""
-    month, day = any_of(words.month_numbers), r"0?[1-9]|1\d|2[0-8]"
+    month, day = any_of(lang.month_numbers), r"0?[1-9]|1\d|2[0-8]"
     month_first = rf"(?P<month>{month})\.? (?:(?P<day>{day}),? )?"
     return re.compile(rf"(?:{month_first}|(?P<first>{day})\.? (?P<after_day>{month})\.? )(?P<year>[1-9]\d{{3}})")
 
 
-def _days_of_parsed(parsed: ParsedDate) -> tuple[int, int, tuple[int, int] | None] | None:
+def _day_intervals_of_parsed(parsed: ParsedDate) -> tuple[int, int, tuple[int, int] | None] | None:
     first, last = calendar_unit_of(parsed.first), calendar_unit_of(parsed.last or parsed.first)
     if first is None or last is None:
         return None
@@ -277,8 +277,8 @@ def _part_of_interval(part: str, low: int, high: int) -> tuple[int, int]:
 
 
 @cache
-def _years_in_words(words: Language) -> re.Pattern[str]:
-    numbers = words.number_words
+def _pattern_of_years_in_words(lang: Language) -> re.Pattern[str]:
+    numbers = lang.number_words
     hundreds = any_of(word for word, number in numbers.items() if 10 < number < 21)
     rest = any_of(word for word, number in numbers.items() if number > 9)
     ones = any_of(word for word, number in numbers.items() if 0 < number < 10)
@@ -290,9 +290,9 @@ def _years_in_words(words: Language) -> re.Pattern[str]:
     )
 
 
-def _year_words_to_digits(found: re.Match[str], words: Language) -> str:
+def _year_words_to_digits(found: re.Match[str], lang: Language) -> str:
     """The digits of a year in words, padded on the left with blanks to keep positions."""
-    value = {name: words.number_words[text.lower()] for name, text in found.groupdict().items() if text}
+    value = {name: lang.number_words[text.lower()] for name, text in found.groupdict().items() if text}
     return str(100 * value.pop("hundreds") + sum(value.values())).rjust(len(found[0]))
 
 
@@ -307,15 +307,15 @@ _BEHIND_YEAR = re.compile(r"\.?\s+(?P<word>[^\W\d_]{3,20})(?!\w)(?:\s+(?P<day>\d
 _NEAR = 30  # characters before a year that are searched for a day and month
 
 
-def _extend_by_inflected_month(claim: IntervalClaim, text: str, lower: str, words: Language) -> IntervalClaim:
+def _extend_by_inflected_month(claim: IntervalClaim, text: str, lower: str, lang: Language) -> IntervalClaim:
     """Extend a year claim by an inflected month near it: `v lednu 1961`, `1961 augusztusában`, `15 juni, 1848`."""
     if not claim.text.isdigit() or len(claim.text) != 4:
         return claim
-    stems = _month_stems(words)
+    stems = _month_stems(lang)
     before = list(_WORD_BEFORE.finditer(lower, max(0, claim.start - _NEAR), claim.start))[::-1][:4]
     for found in (*before, _BEHIND_YEAR.match(lower, claim.end)):
         word = found["word"] if found else ""
-        if found and (month := stems.get(words.stem(word)) or words.month_numbers.get(word)):
+        if found and (month := stems.get(lang.stem(word)) or lang.month_numbers.get(word)):
             day = int(found["day"] or found.groupdict().get("behind") or 0)
             low, high = CalendarUnit("day" if day else "month", int(claim.text), month, day).days()
             start = found.start("day" if found["day"] and found in before else "word")
@@ -325,13 +325,13 @@ def _extend_by_inflected_month(claim: IntervalClaim, text: str, lower: str, word
 
 
 @cache
-def _month_stems(words: Language) -> dict[str, int]:
+def _month_stems(lang: Language) -> dict[str, int]:
     """Month numbers by stem of the month's name, without stems that several months share."""
     stems: dict[str, set[int]] = {}
-    for number, month in enumerate(words.months, 1):
+    for number, month in enumerate(lang.months, 1):
         for name in (month.name, month.alone, *month.read):
             if len(name) >= _LEAST_OF_NAME:
-                stems.setdefault(words.stem(name), set()).add(number)
+                stems.setdefault(lang.stem(name), set()).add(number)
     return {stem: min(numbers) for stem, numbers in stems.items() if len(numbers) == 1}
 
 
@@ -356,10 +356,10 @@ _TURNABLE = re.compile(r"(?<![\d/])(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>\d{4})(?!
 
 
 @cache
-def _uninformative_around_date(words: Language) -> re.Pattern[str]:
+def _pattern_of_uninformative_text_around_date(lang: Language) -> re.Pattern[str]:
     """A pattern for text around a date that adds no information."""
-    also = words.matching.get("around_dates")
-    parts = [words.patterns[key].pattern for key in ("lead", "circa", "range_lead")] + ([also.pattern] if also else [])
+    also = lang.matching.get("around_dates")
+    parts = [lang.patterns[key].pattern for key in ("lead", "circa", "range_lead")] + ([also.pattern] if also else [])
     return re.compile("(?:" + "|".join(f"(?>{part})" for part in parts) + r"|[\s,.:()-])*+")
 
 
@@ -376,8 +376,8 @@ def date_of_whole_text(text: str, code: str = "en", ranges: Literal["ranges", ""
         lower = text_and_lower_case(text)[1]
         outside = f"{lower[: claims[0].start].strip()} ", f"{lower[claims[0].end :].strip()} "
         for one in dict.fromkeys((code, BESIDE)):
-            if all(_uninformative_around_date(language(one)).fullmatch(part) for part in outside):
+            if all(_pattern_of_uninformative_text_around_date(language(one)).fullmatch(part) for part in outside):
                 return claims[0]
     parsed = parse_date(text, code=language(code).code)
-    interval = _days_of_parsed(parsed) if parsed and (ranges or parsed.last is None) else None
+    interval = _day_intervals_of_parsed(parsed) if parsed and (ranges or parsed.last is None) else None
     return None if interval is None else IntervalClaim(*interval[:2], text.strip(), 0, len(text), wider=interval[2])

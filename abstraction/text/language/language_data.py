@@ -227,7 +227,7 @@ class Language:
         """The singular of a class name in the plural: "langues romanes" -> "langue romane"."""
         return _replace_all(plural, self.singular) if self.singular_of.search(plural) else plural
 
-    def with_uninflected_words(self, question: str) -> str:
+    def with_uninflected_words_appended(self, question: str) -> str:
         """The question, followed by its words without case endings and articles of names: "Italiens ... Italien"."""
         bare = []
         for word in question.split():

@@ -316,7 +316,7 @@ def _qids_by_adjective_stem(code: str) -> Mapping[str, str]:
     return stems
 
 
-def lands_of_adjectives(text: str, code: str) -> frozenset[str]:
+def countries_named_by_adjectives_in(text: str, code: str) -> frozenset[str]:
     """The QIDs of countries and continents whose adjectives occur in a text in lower case: "südamerikanische"."""
     adjectives = _qids_by_adjective_stem(code)
     small = (word for word in _WORD.findall(text) if word.islower()) if adjectives else ()

@@ -218,7 +218,7 @@ def without_article(text: str) -> str:
 
 
 @bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, for texts of one-letter words
-def proper_names(text: str) -> tuple[str, ...]:
+def proper_names_and_their_parts(text: str) -> tuple[str, ...]:
     """The runs of capitalised words in a text, their parts and ends: "King of Sweden", "King" and "Sweden"."""
     out: dict[str, None] = {}
     for run in _PROPER.findall(text):
@@ -247,6 +247,6 @@ def negating_word_before(description: str, start: int) -> str | None:
     return match[0].casefold() if match and match[0].casefold() in TAKES_BACK | PAST else None
 
 
-def lower_case_words(text: str) -> frozenset[str]:
-    """The words of a text with a small first letter, in the form of `singular_words`."""
+def singular_lower_case_words(text: str) -> frozenset[str]:
+    """The words of a text that begin with a small letter, normalised and in the singular."""
     return frozenset(w for raw in text.split() if raw[:1].islower() for w in singular_words(raw))

@@ -104,7 +104,9 @@ class MeasureUnit:
 
 @lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def units_by_qid(code: str = "en", table: str = "units") -> Mapping[str, MeasureUnit]:
-    """The units of a table of data/units.json by QID, with a language's spellings, or the symbol where it has none."""
+    """The units of a table of data/units.json by QID, with their spellings in a language, or their symbol where the
+    language has no spelling.
+    """
     names = language(code)
     return {
         row["qid"]: MeasureUnit(

@@ -77,7 +77,7 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
     base = language.partition("-")[0]
     kinds: set[str] = set()
     for code in dict.fromkeys((GRAMMAR, base)):
-        pattern, kinds_of_words = _asking_pattern(code)
+        pattern, kinds_of_words = _asking_pattern_and_kinds_by_word(code)
         kinds.update(kind for word in pattern.findall(_with_stems(text, code)) for kind in kinds_of_words[word])
     asked = asked_kind(question, language)
     if asked.detail:
@@ -112,7 +112,7 @@ def _with_stems(text: str, code: str) -> str:
 
 
 @lru_cache(maxsize=256)  # bounded, since codes come from requests too
-def _asking_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, tuple[str, ...]]]:
+def _asking_pattern_and_kinds_by_word(code: str) -> tuple[re.Pattern[str], Mapping[str, tuple[str, ...]]]:
     """A pattern for a language's words that ask for a kind, with overlapping matches, and the kinds by word."""
     kinds: dict[str, tuple[str, ...]] = {}
     for kind, words in _data()["words"].get(code, {}).items():
@@ -148,13 +148,13 @@ def follows_from_question(text: str, question: str, language: str = "en", *, rel
         return False
     if phrase in trivial or folded_name(text) in facts.names or facts.implies(phrase):
         return True
-    if (dated := {unit.key() for unit in _units_in_phrase(phrase)}) and dated <= facts.years:
+    if (dated := {unit.key() for unit in _calendar_units_of_whole_phrase(phrase)}) and dated <= facts.years:
         return True
     match = _PLACED.match(_ARTICLE.sub("", text.strip()))
     rest, placed = (normalise(match["kind"]), folded_name(match["place"]) in facts.names) if match else (phrase, True)
     if not placed:
         return False
-    adjective, kind = split_nation(rest, bundled_demonyms().countries)
+    adjective, kind = national_adjective_and_rest(rest, bundled_demonyms().countries)
     if adjective and not question_names_nation(adjective, facts):
         return False
     return (bool(adjective) or match is not None) and (not kind or kind in _ANYBODY | trivial or facts.implies(kind))
@@ -163,7 +163,7 @@ def follows_from_question(text: str, question: str, language: str = "en", *, rel
 _ANYBODY = frozenset({"person", "human", "man", "woman"})  # kinds that are true of every person
 
 
-def _units_in_phrase(phrase: str) -> Iterator[CalendarUnit]:
+def _calendar_units_of_whole_phrase(phrase: str) -> Iterator[CalendarUnit]:
     if match := re.fullmatch(r"(\d{3}0)s", phrase):
         yield CalendarUnit("decade", int(match[1]))
     elif match := re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th) century", phrase):
@@ -172,7 +172,7 @@ def _units_in_phrase(phrase: str) -> Iterator[CalendarUnit]:
         yield CalendarUnit("year", int(phrase))
 
 
-def split_nation(phrase: str, adjectives: Mapping[str, object]) -> tuple[str, str]:
+def national_adjective_and_rest(phrase: str, adjectives: Mapping[str, object]) -> tuple[str, str]:
     """The national adjective at the start of a normalised phrase ("" for none), and the rest."""
     words = phrase.split()
     for size in (3, 2, 1):

@@ -81,8 +81,8 @@ def asked_kind(question: str, language: str = "en") -> AskedKind:
     """The kind of answer that a question in a language asks for.
 
     English rules apply where the question has an English question word, whatever `language` is, since ladders may be
-    in another language than their questions. Without one, a question in another language is read by the words of that
-    language only: German "was" is not the English word.
+    in another language than their questions. Without an English question word, a question in another language is read
+    by the words of that language only: German "was" is not the English word.
     """
     base = language.partition("-")[0]
     unknown = AskedKind(QuestionKind.UNKNOWN)
@@ -247,7 +247,7 @@ def _kind_of_noun_phrase(words: Sequence[str]) -> AskedKind:
             if asked.kind is not QuestionKind.UNKNOWN:
                 return AskedKind(asked.kind, asked.detail, asked.many or phrase[-1] == "names")
         return AskedKind(QuestionKind.THING, phrase[-1])
-    return _kind_of_nouns(phrase)
+    return _kind_of_first_known_noun(phrase)
 
 
 def _leading_noun_phrase(words: Sequence[str]) -> list[str]:
@@ -268,12 +268,12 @@ def _leading_noun_phrase(words: Sequence[str]) -> list[str]:
 _MOST = 7  # words of the longest noun phrase that is read
 
 
-def _kind_of_nouns(phrase: Sequence[str]) -> AskedKind:
+def _kind_of_first_known_noun(phrase: Sequence[str]) -> AskedKind:
     """The kind of the first known noun of a phrase, with the nouns right after it ("state bird")."""
     best, at = AskedKind(QuestionKind.UNKNOWN), 0
     start = 0
     while start < len(phrase) and (best.kind is QuestionKind.UNKNOWN or start == at):
-        noun = _noun_at(phrase, start)
+        noun = _known_noun_and_end_at(phrase, start)
         if noun is None:
             start += 1
             continue
@@ -287,7 +287,7 @@ def _kind_of_nouns(phrase: Sequence[str]) -> AskedKind:
     return best
 
 
-def _noun_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
+def _known_noun_and_end_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
     """The longest known noun of up to three words at an index, and the index after it; None for none."""
     kinds = _kinds_by_noun()
     for end in range(min(len(phrase), start + 3), start, -1):
@@ -323,7 +323,7 @@ def _kind_of_fragment(words: Sequence[str]) -> AskedKind:
             return AskedKind(kind, nouns[0])
     end = next((i for i, word in enumerate(words) if word in _word_list("ends")), len(words))
     for place in range(end):
-        noun = _noun_at(words, place)
+        noun = _known_noun_and_end_at(words, place)
         if noun is not None and noun[1] == end and noun[0].kind is not QuestionKind.TEXT:
             return replace(noun[0], many=noun[0].many or words[0] in _NUMBERS or words[0].isdigit())
     return AskedKind(QuestionKind.UNKNOWN)
@@ -447,7 +447,7 @@ def read_relation_wording(question: str, language: str = "en") -> RelationWordin
     text = text[: mark.start()] if mark else text.removesuffix(".").rstrip()
     text = _PASSIVE.sub(r"Who \g<verb> \g<s>", text)
     asked = asked_kind(question, language)
-    kind = _relation_of_kind(asked.kind, asked.detail)
+    kind = _relation_of_noun_or_kind(asked.kind, asked.detail)
     candidates = _wording_patterns().most_specific_matches(text)
     if not candidates:
         # Relations that have exact wordings only.
@@ -487,7 +487,7 @@ def _wording_patterns() -> QuestionPatterns:
 
 
 @cache
-def _relation_of_kind(kind: QuestionKind, noun: str) -> Relation | None:
+def _relation_of_noun_or_kind(kind: QuestionKind, noun: str) -> Relation | None:
     """The relation without id for a noun of the question, else for the kind of answer; None where neither has one."""
     data = package_data("wording.json")
     if (sort := data["sorts"]["nouns"].get(noun) or data["sorts"]["kinds"].get(kind)) is None:

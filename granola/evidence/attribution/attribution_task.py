@@ -19,7 +19,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from abstraction.base.faults import OnReject
 from abstraction.files.records import Record, parse_json_or_text, read_records
-from abstraction.files.row_models import RowModel, read_each_once, without_rejected
+from abstraction.files.row_models import RowModel, read_each_id_once, without_rejected
 from granola.errors import GranolaError, SampleError
 from granola.evidence.evidence_task import (
     EstimateSettings,
@@ -166,7 +166,7 @@ def read_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iter
 
     Invalid and repeated rows go to `on_reject`; without it they raise.
     """
-    return without_rejected(read_each_once(read_records(path), _parse_sample), on_reject)
+    return without_rejected(read_each_id_once(read_records(path), _parse_sample), on_reject)
 
 
 def _parse_sample(record: Record) -> AttributionSample:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StringConstr
 
 from abstraction.base.faults import OnReject, excerpt
 from abstraction.files.records import Record, read_records
-from abstraction.files.row_models import NeededId, RowModel, read_each_once, without_rejected
+from abstraction.files.row_models import NeededId, RowModel, read_each_id_once, without_rejected
 from granola.errors import SampleError
 from granola.evidence.evidence_task import estimates_by_slice
 from granola.evidence.grounding.answer_text import cited_passages, deflecting_rule
@@ -229,7 +229,7 @@ def read_grounded(path: Path | str, *, on_reject: OnReject | None = None) -> Ite
 
     Bad and repeated rows go to `on_reject`; without it they raise.
     """
-    return without_rejected(read_each_once(read_records(path), _parse_sample), on_reject)
+    return without_rejected(read_each_id_once(read_records(path), _parse_sample), on_reject)
 
 
 def _parse_sample(record: Record) -> GroundedSample:
