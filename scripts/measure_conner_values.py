@@ -16,7 +16,7 @@ from abstraction.models.spec import open_coherence, open_continuations, open_rel
 from abstraction.models.text_scorers import Continuation, QueryPassage
 from abstraction.text.language.phrases import sentences
 from granola.evidence.knowledge.knowledge_items import read_items
-from granola.evidence.knowledge.knowledge_judge import sentence_coherence
+from granola.evidence.knowledge.knowledge_judge import mean_sentence_coherence
 from granola.evidence.knowledge.knowledge_task import somers_d
 
 CUT = 100.0  # the authors' perplexities are cut there
@@ -39,7 +39,7 @@ def main() -> None:
     if given.causal:
         model = open_continuations(given.causal)
         scores = [model.scores([Continuation("", one) for one in own]) for own in parted]
-        ours = [sentence_coherence(own, perplexity_cut=CUT) for own in scores]
+        ours = [mean_sentence_coherence(own, perplexity_cut=CUT) for own in scores]
         theirs = [1 / min(CUT, value) for value in _values(folder / "nq_ref_avg_sent_ppl.txt.gz")]
         _told("sentence coherence, perplexity cut at 100", ours, theirs)
     if given.coherence:

@@ -53,7 +53,7 @@ class Demo(Command["ScoredSystems"]):
             return self._make_files()
 
     def _make_files(self) -> ScoredSystems:
-        from granola.report.score_page import render, rows_with_evidence
+        from granola.report.score_page import render, shown_rows_with_evidence
 
         snapshot, tiers = str(self.out / "snapshot.sqlite"), str(self.out / "tiers.jsonl")
         self.out.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ class Demo(Command["ScoredSystems"]):
                     write(item.to_json())
             more = {"signature": str(report.signature), "counts": dict(report.counts)}
             self._write_run_record(path, [tiers, given], more)
-        rows = rows_with_evidence(tiers, systems.rows)
+        rows = shown_rows_with_evidence(tiers, systems.rows)
         shown = [rows[row.id] for row in systems.rows]
         page = render(shown, systems.reports, made.more["snapshot"], title="GRANOLA demo")
         with atomic_path(self.out / PAGE) as temporary:

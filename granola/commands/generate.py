@@ -93,7 +93,7 @@ class Generate(RowsCommand):
         from abstraction.phrasing.prompting import signature_of
         from granola.evidence.grounding.answer_judging import ANSWER, passage_lines, read_grounding_prompts
         from granola.evidence.grounding.grounded_rows import GroundedSample, read_grounded
-        from granola.evidence.knowledge.knowledge_prompts import replies_of
+        from granola.evidence.knowledge.knowledge_prompts import items_with_results
 
         prompts = read_grounding_prompts(self.prompts)
         samples = list(islice(read_grounded(self.items, on_reject=output.rejected.append), self.limit))
@@ -110,7 +110,7 @@ class Generate(RowsCommand):
 
         with open_model(self.model, output.named_path, output.inputs) as model:
             output.more |= {"model": dict(model.identity), "prompts": signature_of(prompts, ANSWER)}
-            for sample, result in replies_of(samples, request_of, model):
+            for sample, result in items_with_results(samples, request_of, model):
                 answer, failed = (None, result.reason) if isinstance(result, Failure) else (result.text, None)
                 output.counts["unanswered" if failed else "written"] += 1
                 yield {"id": sample.id, "answer": answer, "failed": failed}
@@ -120,7 +120,11 @@ class Generate(RowsCommand):
         from abstraction.models.chat_model import Failure, Request
         from abstraction.phrasing.prompting import signature_of
         from granola.evidence.knowledge.knowledge_items import read_items
-        from granola.evidence.knowledge.knowledge_prompts import generating_turns, read_knowledge_prompts, replies_of
+        from granola.evidence.knowledge.knowledge_prompts import (
+            generating_turns,
+            items_with_results,
+            read_knowledge_prompts,
+        )
         from granola.replies import read_reply
         from granola.replies.reply import visible_text
 
@@ -137,7 +141,7 @@ class Generate(RowsCommand):
                 "model": dict(model.identity), "prompts": signature_of({self.target: prompt}, prompt.kind),
                 "examples": [item.id for item in examples],
             }  # fmt: skip
-            for item, result in replies_of(items, request_of, model):
+            for item, result in items_with_results(items, request_of, model):
                 if isinstance(result, Failure):
                     source, why = item.read_from or item.id, f"{result.reason}: {result.message}"
                     rejected(RejectedRow(source=source, reason=why, excerpt=excerpt(item.query), id=item.id))
@@ -145,7 +149,7 @@ class Generate(RowsCommand):
                 for number, completion in enumerate(result.completions):
                     if self.target is Target.KNOWLEDGE:
                         text = visible_text(completion.text)
-                        made = {"knowledge": text, "reference": item.right_knowledge, "candidate": number}
+                        made = {"knowledge": text, "reference": item.reference_or_own_knowledge, "candidate": number}
                     else:
                         # Thoughts before an answer and phrases around it are no part of it.
                         answer = read_reply(completion.text).answer.strip()

@@ -200,7 +200,9 @@ class Verdicts(Command["VerdictsReport"]):
         files = [] if self.out is None else [self.out, *(Path(f"{self.out}{side}") for side in sides)]
         with writing(self.out, inputs=self.judged, sides=[RECORD_SUFFIX, *sides], force=self.force):
             # Questions have no verdicts yet: only their counts can be reported.
-            if self.figure in grounded_rows.QUESTION_FIGURES or grounded_rows.has_grounded_questions(self.judged[0]):
+            if self.figure in grounded_rows.QUESTION_FIGURES or grounded_rows.starts_with_grounded_question(
+                self.judged[0]
+            ):
                 report = self._question_counts_report(rejected)
             else:
                 settings = EstimateSettings(resamples=self.resamples, rules=self.rule)

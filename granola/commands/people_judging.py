@@ -77,7 +77,7 @@ class SheetsDraw(RowsCommand):
                 raise UsageError(f"{self.items} has no item for people to judge")
             form = sheet_form(items[0])
             drawn = annotation_sheets.draw_items(items, form, self.number, seed=self.seed)
-            numbers = annotation_sheets.items_of_each_annotator(len(drawn), self.annotators, self.shared)
+            numbers = annotation_sheets.item_numbers_of_each_annotator(len(drawn), self.annotators, self.shared)
             for sheet, own in zip(sheets, numbers, strict=True):
                 annotation_sheets.write_sheet(drawn, form, sheet, only_numbers=own, raw=is_csv_raw())
             output.write(drawn)

@@ -202,7 +202,7 @@ class Report(Command["DrawnReport"], GroupSettings, ScoringSettings):
 
     def _make_study(self, systems: ScoredSystems, groups: GroupedScores) -> Study:
         """The study that the report shows. Raises UsageError for a --colour that no prediction has."""
-        from granola.report.score_page import rows_with_evidence
+        from granola.report.score_page import shown_rows_with_evidence
         from granola.report.study import Study
         from granola.scoring.system_comparison import compare
 
@@ -222,7 +222,7 @@ class Report(Command["DrawnReport"], GroupSettings, ScoringSettings):
             differences=compare(systems.reports, resamples=self.resamples),
             groups=groups.scores,
             coloured=self.colour,
-            evidence=rows_with_evidence(self.tiered, groups.rows),
+            evidence=shown_rows_with_evidence(self.tiered, groups.rows),
         )
 
     def show(self, result: DrawnReport) -> None:

@@ -28,8 +28,8 @@ CLOSED = "-"  # marks a cell that does not apply to the line
 
 
 def draw_items(rows: Sequence[Row], form: SheetForm, number: int, *, seed: int) -> list[Row]:
-    """Draw `number` items in random order, or that many for each value of `form.draw_by`, or all where there are
-    fewer.
+    """Draw `number` items, or that many for each value of the field `form.draw_by`, in random order; all items where
+    there are fewer.
 
     The draw depends on the seed and the items, not on their order.
     """
@@ -44,9 +44,9 @@ def draw_items(rows: Sequence[Row], form: SheetForm, number: int, *, seed: int) 
     return drawn
 
 
-def items_of_each_annotator(n: int, annotators: int, shared: float) -> list[set[int]]:
-    """Return the item numbers (from 1) of each annotator: the first share `shared` goes to all of them, each later
-    item to one in turn.
+def item_numbers_of_each_annotator(n: int, annotators: int, shared: float) -> list[set[int]]:
+    """Return the item numbers (from 1) of each annotator: all annotators get the first items, up to the share
+    `shared`; the later items are dealt out in turn, each to one annotator.
     """
     common = round(n * shared)
     numbers = [set(range(1, common + 1)) for _ in range(annotators)]
@@ -102,7 +102,7 @@ def read_sheet(path: Path, form: SheetForm) -> FilledSheet:
     texts: dict[SheetPlace, tuple[str, ...]] = {}
     needed = (NUMBER, *form.shown, *(question.field for question in form.questions))
     for line in read_sheet_lines(path, needed, expected=EXPECTED, error=SheetError):
-        number, part = (_number_or_zero(line.data.get(name) or "", name, line.source) for name in (NUMBER, PART))
+        number, part = (_parse_number_or_zero(line.data.get(name) or "", name, line.source) for name in (NUMBER, PART))
         if not number:
             continue  # the line that explains the labels
         if (number, part) in texts:
@@ -115,7 +115,7 @@ def read_sheet(path: Path, form: SheetForm) -> FilledSheet:
     return FilledSheet(path=path, labels=labels, texts=texts)
 
 
-def _number_or_zero(cell: str, name: str, where: str) -> int:
+def _parse_number_or_zero(cell: str, name: str, where: str) -> int:
     text = cell.strip()
     if not text:
         return 0

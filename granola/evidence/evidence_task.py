@@ -146,8 +146,8 @@ def field_value(row: Row, path: str) -> Any:
     return next((inner[path] for inner in (row.get("tags"), row.get("scores")) if inner and path in inner), None)
 
 
-def slice_values(value: Any) -> list[SliceValue]:
-    """The slice of a value as a list of one: the value itself, "yes" or "no" for a bool; empty for a missing value."""
+def slice_value_or_empty_list(value: Any) -> list[SliceValue]:
+    """A list with the slice of a value: the value itself, "yes" or "no" for a bool; empty for a missing value."""
     if isinstance(value, bool):
         return ["yes" if value else "no"]
     return [value] if isinstance(value, str | int | float) and value != "" else []
@@ -161,7 +161,7 @@ def name_with_hash(identity: Mapping[str, object]) -> str:
 
 
 def model_name_with_hash(model: ChatModel) -> str:
-    """`name_with_hash` of a chat model; for a replay, those of the recorded models."""
+    """`name_with_hash` of a chat model; for a replay, those of the recorded models, joined by "+"."""
     # A replay gives the verdicts of the recorded models: its signature must equal theirs.
     recorded = getattr(getattr(model, "source", None), "recorded", None) or [model.identity]
     return "+".join(sorted(map(name_with_hash, recorded)))

@@ -42,7 +42,7 @@ from granola.evidence.evidence_task import (
     SliceValue,
     estimates_by_slice,
     field_value,
-    slice_values,
+    slice_value_or_empty_list,
 )
 from granola.evidence.grounding.grounding_task import GROUNDING
 from granola.evidence.knowledge.knowledge_task import KNOWLEDGE
@@ -115,7 +115,7 @@ class FilledTable:
         """The displayed rows, name first; the rows of the paper have no intervals."""
 
         def estimate_cell(estimate: Estimate) -> str:
-            # NaN: the score has no item.
+            # The value is NaN where no item has the score.
             if math.isnan(estimate.value):
                 return NOTHING
             value, low, high = (
@@ -270,7 +270,7 @@ class VerdictRows:
         return groups
 
     def scores_by_system(self) -> Report:
-        """The task's scores by system."""
+        """The scores of the task for each system or evaluator."""
         return {name: self.task.scores(own, self.settings) for name, own in self.rows_by_system().items()}
 
     def value(self, row: Row, score: str) -> float | None:
@@ -287,7 +287,7 @@ class VerdictRows:
         systems: dict[str, dict[tuple[Any, ...], float]] = {}
         for name, own in self.rows_by_system().items():
             values = {(row.get("id"), row.get("candidate", 0)): self.value(row, score) for row in own}
-            # Systems without any value would give empty tests.
+            # A test with a system without any value would be empty.
             if counting := {key: value for key, value in values.items() if value is not None}:
                 systems[name] = counting
         return with_holm(
@@ -301,12 +301,12 @@ class VerdictRows:
         )  # fmt: skip
 
     def judges_by_system(self) -> dict[str, list[str]]:
-        """The judges of each system, where rows name them."""
+        """The names of the judges of each system; empty where its rows name none."""
         judge, lines = self.task.judge, self.rows_by_system()
         return {line: sorted({str(row[judge]) for row in own if row.get(judge)}) for line, own in lines.items()}
 
     def missing_verdict_counts(self) -> dict[str, dict[str, int]]:
-        """By system and verdict, the number of rows that lack a verdict that was requested."""
+        """By system and kind of verdict, the number of rows that lack this verdict though it was requested."""
         return {
             line: dict(Counter(name for row in own for name in row.get("unjudged") or ()))
             for line, own in self.rows_by_system().items()
@@ -366,7 +366,7 @@ class VerdictRows:
                 if cells is None:
                     value = self.value(row, score)
                     at = field_value(row, sliced_field)
-                    cells = [] if value is None else [(place, value) for place in slice_values(at)]
+                    cells = [] if value is None else [(place, value) for place in slice_value_or_empty_list(at)]
                 values.setdefault(line, []).extend(cells)
 
         def estimate(own: Sequence[float]) -> Estimate:
@@ -424,10 +424,10 @@ def pool_judges(verdicts: VerdictRows) -> JudgePool:
     if not rows_by_item:
         raise UsageError("no item was judged by all; judges are pooled over the same systems and questions")
     rows = [_pool_item(verdicts.task, own, list(judges)) for own in rows_by_item]
-    return JudgePool(judges=list(judges), rows=rows, agreement=_agreement_by_label(rows_by_item))
+    return JudgePool(judges=list(judges), rows=rows, agreement=_agreement_by_question(rows_by_item))
 
 
-def _labels_and_scores(row: Row) -> VerdictsByPath:
+def _labels_and_scores_by_path(row: Row) -> VerdictsByPath:
     """The labels and scores of a row and of its sentences, each by the keys that lead to it."""
     verdicts: VerdictsByPath = {(name,): row[name] for name in LABELS if name in row}
     if verdicts.get(("deflects",)) is not None:  # the row has the name of the rule; pooling needs yes or no
@@ -448,7 +448,7 @@ def _pool_item(task: EvidenceTask, rows: Sequence[Row], judges: Sequence[str]) -
         if theirs != given[0]:
             raise UsageError(f"{judges[0]} and {judge} judged different texts or sentences of {rows[0]['id']!r}")
     pooled: dict[str, Any] = copy.deepcopy(dict(rows[0]))
-    every, lacking = [_labels_and_scores(row) for row in rows], dict[str, str]()
+    every, lacking = [_labels_and_scores_by_path(row) for row in rows], dict[str, str]()
     for place in {place: None for own in every for place in own}:
         votes = [own[place] for own in every if own.get(place) is not None]
         if place[-1] in LABELS:
@@ -465,7 +465,7 @@ def _pool_item(task: EvidenceTask, rows: Sequence[Row], judges: Sequence[str]) -
         for key in place[:-1]:
             parent = parent[key]
         parent[place[-1]] = value
-    # fields that make sense for a single judge
+    # fields that make sense for a single judge only, so pooled rows lack them
     own = {"unjudged": lacking, "reply": "", "failed": "", "facts": [], "notes": []}
     pooled |= {name: value for name, value in own.items() if name in pooled}
     pooled = {name: value for name, value in pooled.items() if name not in ("unclear", "file", "settings")}
@@ -483,10 +483,10 @@ def _top_label_of_majority_side(votes: Sequence[Any], sides: Sequence[Sequence[A
     return max(side, key=lambda label: counts[label])
 
 
-def _agreement_by_label(rows_by_item: Sequence[Sequence[Row]]) -> dict[str, dict[str, float | None]]:
+def _agreement_by_question(rows_by_item: Sequence[Sequence[Row]]) -> dict[str, dict[str, float | None]]:
     labels: dict[str, list[tuple[str, ...]]] = {}
     for rows in rows_by_item:
-        first, *others = map(_labels_and_scores, rows)
+        first, *others = map(_labels_and_scores_by_path, rows)
         for place, label in first.items():
             votes = (label, *(other.get(place) for other in others))
             if place[-1] in LABELS and None not in votes:

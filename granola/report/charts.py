@@ -103,7 +103,7 @@ def add_legend(figure: Figure) -> None:
     # Estimated width of a column: 34 points for the mark, 4.8 for a letter.
     columns = max(1, int(WIDTH * 72 / (34 + 4.8 * max(map(len, handles)))))  # 8 point letters
     rows = -(-len(handles) // columns)
-    columns = -(-len(handles) // rows)  # as even as they can be
+    columns = -(-len(handles) // rows)  # the columns are as even in length as possible
     figure.set_figheight(figure.get_figheight() + 0.17 * (rows - 1))
     figure.legend(handles.values(), handles, loc="outside upper center", ncols=columns, columnspacing=1.2)
 
@@ -138,7 +138,7 @@ def set_share_axes(
             line.set_clip_on(False)
 
 
-def shortened(text: str) -> str:
+def shortened_at_end(text: str) -> str:
     """A text shortened to the room of an axis, 28 characters."""
     return escape_mathtext(text if len(text) <= 28 else text[:27].rstrip() + "…")
 
@@ -150,7 +150,7 @@ def escape_mathtext(text: str) -> str:
     return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
 
 
-def shortened_names(names: Sequence[str]) -> list[str]:
+def names_shortened_in_middle(names: Sequence[str]) -> list[str]:
     """The names of systems shortened in the middle, since names often differ at their ends."""
     return [escape_mathtext(name if len(name) <= 28 else f"{name[:13]}…{name[-14:]}") for name in names]
 
@@ -206,7 +206,7 @@ def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
     Numeric slices are on the x axis; the points of each line of the panel are connected.
     """
     lanes = max(len(panel.lines) for panel in panels)
-    # Inches: 0.75 for title and axis, 0.12 for each point of a slice.
+    # In inches: 0.75 for title and axis, 0.12 for each point of a slice.
     heights = [
         0.75 + max(0.3, 0.12 * lanes + 0.14) * len(panel.slice_names) if panel.slice_names else 2.6 for panel in panels
     ]
@@ -238,9 +238,9 @@ def _draw_slices(axes: Axes, panel: Panel) -> None:
         ]
         axes.errorbar(
             [one.value for _, one in there], [place for place, _ in there], xerr=error, linestyle="", elinewidth=1,
-            label=shortened(label), **system_style(at),
+            label=shortened_at_end(label), **system_style(at),
         )  # fmt: skip
-    axes.set_yticks(range(len(names)), [f"{shortened(name)}, n {n[name]:,}" for name in names])
+    axes.set_yticks(range(len(names)), [f"{shortened_at_end(name)}, n {n[name]:,}" for name in names])
     # The first slice is on top.
     axes.set_ylim(len(names) - 0.5, -0.5)
     if panel.is_share:

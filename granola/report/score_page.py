@@ -62,7 +62,7 @@ def evenly_spread_indices(count: int, most: int = MOST) -> range:
     return range(count) if count <= most else range(0, count, -(-count // most))
 
 
-def rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, TieredRow]:
+def shown_rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, TieredRow]:
     """The rows on the page with their evidence, by id, read again from the file `tiered`; none for standard input,
     which cannot be read twice.
 
@@ -148,7 +148,7 @@ def _searchable_fields(row: TieredRow) -> Iterator[tuple[str, str]]:
 
 
 def prediction_view(system: str, item: ItemScore, made_of: Sequence[SystemAnswer] = ()) -> PredictionView:
-    """The view of a prediction: the part that decided is separate."""
+    """A prediction cut into the part that decided the verdict and the text before and after it."""
     text = item.prediction or ""
     part = item.verdict.compared.prediction if item.verdict and item.verdict.compared else ""
     # A part that is the whole prediction needs no mark.
@@ -176,11 +176,13 @@ def _example_ladder(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -
     """
 
     def rank_as_example(index: int) -> tuple[bool, int, int, int]:
-        """Higher is better: systems at different levels, none wrong, few words; not too flat, deep or long."""
+        """Higher is better: many levels matched, many systems matched, a short question; first of all a ladder that is
+        neither flat nor deep.
+        """
         row, items = rows[index], [report.items[index] for report in reports]
         levels = {item.verdict.level for item in items if item.verdict and item.verdict.level}
         fits = 2 <= len(row.levels) <= _DEEPEST and len(row.question) <= LONGEST
-        # The finest level counts twice.
+        # Level 1, the finest, counts as two levels.
         matched = sum(item.status == "matched" for item in items)
         return fits, len(levels) + (1 in levels), matched, -len(row.question)
 

@@ -27,10 +27,10 @@ from granola.report.charts import (
     check_matplotlib,
     draw_panels,
     figure_bytes,
+    names_shortened_in_middle,
     new_figure,
     set_share_axes,
-    shortened,
-    shortened_names,
+    shortened_at_end,
     system_style,
 )
 from granola.report.score_page import DrawnFigure, render
@@ -156,7 +156,7 @@ class Study:
     def f1_warning(self) -> str:
         """A warning about token-F1 where answers are longer than the names that they are compared with."""
         words = sorted(len(p.text.split()) for file in self.files for p in file.predictions.values())
-        # The median: a few long answers do not matter.
+        # The median, unlike the mean, does not change with a few long answers.
         median = words[len(words) // 2] if words else 0
         if median <= SHORT_ANSWER:
             return ""
@@ -294,12 +294,12 @@ class Study:
 
 
 def file_name_part(name: str) -> str:
-    """A name as part of a file's name."""
+    """A name in lower case with "-" for all but letters and digits, for use in a file name."""
     return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
 
 
 def _estimate_without_interval(value: float, n: int = 0) -> Estimate:
-    """A value without an interval."""
+    """An estimate whose interval is NaN."""
     return Estimate(value=value, interval=Interval(low=math.nan, high=math.nan), n=n)
 
 
@@ -308,7 +308,7 @@ def draw_figures(study: Study) -> list[DrawnFigure]:
     check_matplotlib()
     import matplotlib
 
-    plans: tuple[_OwnFigure | PanelFigure, ...] = (*_OWN, *study.figures)
+    plans: tuple[_FigureWithOwnDrawing | PanelFigure, ...] = (*_OWN, *study.figures)
     drawn = []
     for plan in plans:
         with new_figure() as figure:
@@ -366,7 +366,7 @@ def _draw_marks(study: Study, figure: Figure, x_score: str) -> Axes:
         axes.hlines(y.value, x.interval.low, x.interval.high, color="#bbbbbb", linewidth=2, zorder=1)
         axes.vlines(x.value, y.interval.low, y.interval.high, color="#bbbbbb", linewidth=2, zorder=1)
         axes.plot(
-            x.value, y.value, linestyle="none", label=shortened_names(study.names)[index], zorder=3,
+            x.value, y.value, linestyle="none", label=names_shortened_in_middle(study.names)[index], zorder=3,
             **system_style(index),
         )  # fmt: skip
     return axes
@@ -398,7 +398,7 @@ def draw_distribution(study: Study, figure: Figure) -> bool:
                     bbox=None if level else {"facecolor": "white", "edgecolor": "none", "pad": 1},
                 )  # fmt: skip
             left[place] += part
-    axes.set_yticks(range(len(study.names)), shortened_names(study.names))
+    axes.set_yticks(range(len(study.names)), names_shortened_in_middle(study.names))
     # The first system is on top.
     axes.set_ylim(len(study.names) - 0.5, -0.5)
     axes.set_xlim(0, 1)
@@ -441,7 +441,7 @@ def draw_f1(study: Study, figure: Figure) -> bool:
         axes.set_xlabel("F1, gold answer" if lowest else "")
         axes.set_ylabel("F1, matched tier" if leftmost else "")
         axes_list.append(axes)
-    figure.colorbar(drawn, ax=axes_list, label=shortened(study.coloured or "informativeness"))
+    figure.colorbar(drawn, ax=axes_list, label=shortened_at_end(study.coloured or "informativeness"))
     return True
 
 
@@ -462,14 +462,14 @@ def _f1_points(study: Study, index: int) -> dict[tuple[float, float], tuple[int,
     for item in item_f1(study.rows, study.files[index].predictions, standard):
         if not item.abstained and item.id in colour and item.id in matched:
             # To two decimals, so that equal pairs form one larger point.
-            level = matched[item.id]  # without one, the best F1 with any
+            level = matched[item.id]  # without a matched level, the best F1 with any level
             place = (round(item.levels[0], 2), round(item.levels[level - 1] if level else max(item.levels), 2))
             colours.setdefault(place, []).append(colour[item.id])
     return {place: (len(own), sum(own) / len(own)) for place, own in colours.items()}
 
 
-class _OwnFigure(NamedTuple):
-    """A figure of its own kind; see `PanelFigure`."""
+class _FigureWithOwnDrawing(NamedTuple):
+    """A figure that a function of its own draws, unlike `PanelFigure`, which draws panels of slices."""
 
     name: str
     title: str
@@ -478,23 +478,23 @@ class _OwnFigure(NamedTuple):
 
 
 _OWN = (
-    _OwnFigure(
+    _FigureWithOwnDrawing(
         "gap", "Standard and GRANOLA accuracy",
         "Each mark is a system, over the questions that it answers. How far it lies above the full line, where both "
         "accuracies are equal, is the knowledge evaluation gap. Dotted lines are gaps of 5 and 20 points, bars 95 % "
         "intervals (as Figure 5).", draw_gap,
     ),
-    _OwnFigure(
+    _FigureWithOwnDrawing(
         "tradeoff", "Accuracy against informativeness",
         "Accuracy over the questions that are answered, informativeness over all, where wrong answers and IDK count 0; "
         "bars are 95 % intervals (as Figure 7).", draw_tradeoff,
     ),
-    _OwnFigure(
+    _FigureWithOwnDrawing(
         "distribution", "Where the answers stand",
         "The finest level that each answer states, from level 1 on the left; then wrong answers, hatched obliquely, "
         "and IDK, hatched across (as Figure 8).", draw_distribution,
     ),
-    _OwnFigure(
+    _FigureWithOwnDrawing(
         "f1", "Token-F1 with the gold answer and with the matched tier",
         "Where nothing matched, with the closest tier. Larger marks stand for more answers (as Figure 12); of the "
         f"first {SHOWN_SYSTEMS} systems.", draw_f1,

@@ -31,7 +31,7 @@ def with_visible_controls(text: str) -> str:
 
 
 def neutralise_direction(text: object) -> str:
-    """Visible text in which direction controls are named, so that they do not affect the text around them."""
+    """A text with direction controls replaced by their names, so that they do not affect the text around them."""
     return _TURNING.sub(lambda c: f"[U+{ord(c[0]):04X}]", with_visible_controls(str(text)))
 
 

@@ -15,7 +15,7 @@ import pytest
 from abstraction.errors import ModelError, RowError
 from granola.commands import Generate, KnowledgeJudge, SheetsDraw, SheetsRead, Verdicts
 from granola.errors import SheetError, UsageError
-from granola.evidence.annotation_sheets import items_of_each_annotator, read_sheet
+from granola.evidence.annotation_sheets import item_numbers_of_each_annotator, read_sheet
 from granola.evidence.knowledge.knowledge_items import read_items
 from granola.evidence.knowledge.knowledge_task import AXES, KNOWLEDGE
 from tests.chat_server import serving
@@ -278,6 +278,6 @@ def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> Non
 
 def test_raters_share_a_fifth_of_the_texts() -> None:
     """Ten texts, three raters, a fifth for all: 1 and 2, then the other eight in turn."""
-    own = items_of_each_annotator(10, 3, 0.2)
+    own = item_numbers_of_each_annotator(10, 3, 0.2)
     assert own == [{1, 2, 3, 6, 9}, {1, 2, 4, 7, 10}, {1, 2, 5, 8}]
-    assert items_of_each_annotator(3, 1, 0.2) == [{1, 2, 3}]
+    assert item_numbers_of_each_annotator(3, 1, 0.2) == [{1, 2, 3}]

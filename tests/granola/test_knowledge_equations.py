@@ -26,11 +26,11 @@ from granola.evidence.knowledge.knowledge_judge import (
     KnowledgeJudge,
     RandomTexts,
     aggregate_vectors,
-    helpfulness,
-    most_entailed_vector,
+    mean_sentence_coherence,
+    most_entailed_vector_and_piece,
     named_entities,
     negated_hallucinated_share,
-    sentence_coherence,
+    unclipped_helpfulness,
 )
 from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
 from granola.evidence.knowledge.knowledge_task import (
@@ -68,8 +68,8 @@ def test_equation_1_takes_the_evidence_that_entails_most_with_its_whole_vector()
 def test_no_sentence_no_evidence_no_number() -> None:
     unverified, number, none = Entailment(0, 1, 0), Entailment(0.2, 0.5, 0.3), Entailment(NAN, NAN, NAN)
     assert aggregate_vectors([], Aggregation.MIN) == unverified
-    assert most_entailed_vector([]) == most_entailed_vector([none]) == (unverified, None)
-    assert most_entailed_vector([none, number]) == (number, 1)
+    assert most_entailed_vector_and_piece([]) == most_entailed_vector_and_piece([none]) == (unverified, None)
+    assert most_entailed_vector_and_piece([none, number]) == (number, 1)
 
 
 vectors = st.tuples(*[st.floats(0.01, 1)] * 3).map(lambda t: Entailment(*(one / sum(t) for one in t)))
@@ -83,25 +83,25 @@ def test_the_three_shares_add_up_to_one(some: list[Entailment], how: Aggregation
 
 def test_equation_3_is_the_mean_of_inverse_perplexities() -> None:
     # 1/PPL: exp(mean(ln 1/2, ln 1/2)) = 1/2 and exp(mean(ln 1/4)) = 1/4
-    assert sentence_coherence([TokenScores((HALF, HALF)), TokenScores((QUARTER,))]) == pytest.approx(0.375)
-    assert sentence_coherence([]) == 0
-    assert sentence_coherence([TokenScores((HALF,)), TokenScores(())]) == pytest.approx(0.25)
+    assert mean_sentence_coherence([TokenScores((HALF, HALF)), TokenScores((QUARTER,))]) == pytest.approx(0.375)
+    assert mean_sentence_coherence([]) == 0
+    assert mean_sentence_coherence([TokenScores((HALF,)), TokenScores(())]) == pytest.approx(0.25)
 
 
 def test_equation_6_compares_with_the_mean_over_random_texts() -> None:
     # L = 1; random 2 and 4, mean 3: 1 - 1/3. The second printed form would divide by their sum: 1 - 1/6.
-    found = helpfulness(TokenScores((-1.0,)), [TokenScores((-2.0,)), TokenScores((-4.0,))])
+    found = unclipped_helpfulness(TokenScores((-1.0,)), [TokenScores((-2.0,)), TokenScores((-4.0,))])
     assert found == pytest.approx(2 / 3)
-    assert helpfulness(TokenScores((-3.0,)), [TokenScores((-2.0,))]) == pytest.approx(-0.5)
+    assert unclipped_helpfulness(TokenScores((-3.0,)), [TokenScores((-2.0,))]) == pytest.approx(-0.5)
 
 
 @given(st.floats(0.001, 50), st.integers(1, 9))
 def test_what_holds_of_helpfulness_by_construction(loss: float, u: int) -> None:
     same = TokenScores((-loss,))
-    assert helpfulness(same, [same]) == pytest.approx(0, abs=1e-12)
-    assert helpfulness(TokenScores((0.0,)), [same]) == 1
+    assert unclipped_helpfulness(same, [same]) == pytest.approx(0, abs=1e-12)
+    assert unclipped_helpfulness(TokenScores((0.0,)), [same]) == 1
     own = TokenScores((-loss / 3,))
-    assert helpfulness(own, [same] * u) == pytest.approx(helpfulness(own, [same]))
+    assert unclipped_helpfulness(own, [same] * u) == pytest.approx(unclipped_helpfulness(own, [same]))
 
 
 def item(**more: object) -> KnowledgeItem:
@@ -153,8 +153,8 @@ def test_topic_and_demonstrations_stand_before_an_item_but_never_itself() -> Non
 def test_a_perplexity_is_cut_where_that_is_asked_for() -> None:
     """The authors' values of sentence coherence: no perplexity counts as more than 100."""
     scores = [TokenScores((math.log(1 / 500),)), TokenScores((HALF,))]
-    assert sentence_coherence(scores) == pytest.approx((1 / 500 + 1 / 2) / 2)
-    assert sentence_coherence(scores, perplexity_cut=100) == pytest.approx((1 / 100 + 1 / 2) / 2)
+    assert mean_sentence_coherence(scores) == pytest.approx((1 / 500 + 1 / 2) / 2)
+    assert mean_sentence_coherence(scores, perplexity_cut=100) == pytest.approx((1 / 100 + 1 / 2) / 2)
 
 
 def judge(models: dict[str, Any], *, pool: tuple[str, ...] = (), answered: bool = True, **settings: object):  # type: ignore[no-untyped-def]

@@ -147,7 +147,7 @@ class AttributionSample(RowModel):
 
     @property
     def needed_facts_stated(self) -> tuple[bool, ...]:
-        """For each fact of the subgraph, whether the evidence still states it."""
+        """For each fact that the answer needs (the subgraph), whether the evidence states it."""
         left = {one.fact for one in self.evidence}
         return tuple(one.fact in left for one in self.subgraph)
 
@@ -188,7 +188,7 @@ def _parse_sample(record: Record) -> AttributionSample:
 
 NO_LABEL = "unparsed"  # a missing verdict in pairs: it never equals a gold label
 CATEGORIES = tuple(map(str, Category))
-FACT_SCORE = "FActScore"  # section 5.4; Table 6, 200 samples: 0.58 by people, 0.62 by remaining triples
+FACT_SCORE = "FActScore"  # section 5.4; means in Table 6: 0.58 by judgements of people, 0.62 by remaining triples
 TRIPLES_LEFT = "FActScore by triples left"
 BY_PEOPLE = "micro-F1 by people's labels"
 Pair = tuple[str, str]  # gold, judged
@@ -242,7 +242,9 @@ class AttributionVerdict(RowModel):
     triples_left: float | None = None
 
     def gold_and_judged(self, gold: Category | None = None) -> Pair:
-        """The gold category, or `gold` instead of it, and the judged category, "unparsed" where it is missing."""
+        """The gold category (`gold`, where given, in its place), and the judged category, "unparsed" where it is
+        missing.
+        """
         return str(gold or self.gold_category), str(self.category or NO_LABEL)
 
     def value(self, score: str) -> float | None:
@@ -259,11 +261,14 @@ class AttributionVerdict(RowModel):
 
 
 def verdict_row(
-    name: str, sample: AttributionSample, judged: AttributionJudgement,
-    fact_verdicts: Sequence[bool | None] = (), **more: Any,
+    name: str,
+    sample: AttributionSample,
+    judged: AttributionJudgement,
+    fact_verdicts: Sequence[bool | None] = (),
+    **more: Any,
 ) -> dict[str, Any]:
-    """The row of a judgement. `fact_verdicts`: whether each fact of the subgraph is supported, if the evaluator was
-    asked.
+    """The row of a judgement. `fact_verdicts`: whether each fact of the subgraph is supported; empty if the evaluator
+    was not asked about facts.
     """
     # A fact without a verdict counts as unsupported. FActScore is for partially supportive samples (section 5.4).
     by_score = {"triples_left": sample.needed_facts_stated, "fact_score": fact_verdicts}
@@ -347,7 +352,7 @@ def _sheet_lines(item: Row) -> list[dict[str, str]]:
     return [{**shown, "citations": citations}]
 
 
-def _people_verdict(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
+def _verdict_by_people(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
     label = labels[0].get(CATEGORY.field)
     category = item.get("category")
     return {
@@ -371,6 +376,9 @@ ATTRIBUTION = EvidenceTask(
     scores=scores_of,
     value=lambda row, score, _: AttributionVerdict.model_validate(row).value(score),
     sheet=SheetForm(
-        shown=("question", "statement", "citations"), questions=(CATEGORY,), lines=_sheet_lines, verdict=_people_verdict
+        shown=("question", "statement", "citations"),
+        questions=(CATEGORY,),
+        lines=_sheet_lines,
+        verdict=_verdict_by_people,
     ),
 )

@@ -100,43 +100,45 @@ class SampleMaker:
         source = iter(queries)
         while batch := list(islice(source, _BATCH)):
             self.counts["queries"] += len(batch)
-            ready = self._ground_each([(sourced, Extension.NONE, sourced.query) for sourced in batch])
-            for one in ready if self._extender is None else self._extend_each(ready, self._extender):
-                yield from self._samples_of(*one)
+            ready = self._ground_and_filter([(sourced, Extension.NONE, sourced.query) for sourced in batch])
+            for one in ready if self._extender is None else self._extend_at_random(ready, self._extender):
+                yield from self._samples_in_wanted_categories(*one)
 
-    def _extend_each(self, ready: Sequence[_GroundedQuery], extender: QueryExtender) -> list[_GroundedQuery]:
+    def _extend_at_random(self, ready: Sequence[_GroundedQuery], extender: QueryExtender) -> list[_GroundedQuery]:
         """Extend the queries; those that changed are grounded again."""
         found: dict[str, _GroundedQuery] = {}
         changed = []
         for sourced, extension, grounding in ready:
-            option, query = extender.extend(grounding, self._random_for(sourced, "extend"))
+            option, query = extender.extend(grounding, self._random_generator_for(sourced, "extend"))
             impossible = query is None and option is not Extension.NONE
             self.counts[f"extension {option}{', impossible' if impossible else ''}"] += 1
             if query is None:
                 found[sourced.id] = sourced, extension, grounding
             else:
                 changed.append((sourced, option, query))
-        found.update((one[0].id, one) for one in self._ground_each(changed))
+        found.update((one[0].id, one) for one in self._ground_and_filter(changed))
         return [found[sourced.id] for sourced, *_ in ready if sourced.id in found]
 
-    def _random_for(self, sourced: SourcedQuery, purpose: str) -> random.Random:
+    def _random_generator_for(self, sourced: SourcedQuery, purpose: str) -> random.Random:
         return random.Random(f"{self._seed} {purpose} {sourced.id}")
 
-    def _ground_each(self, queries: Sequence[tuple[SourcedQuery, Extension, LogicalQuery]]) -> list[_GroundedQuery]:
-        """Ground queries; keep those with named answers, and not too many of them."""
+    def _ground_and_filter(
+        self, queries: Sequence[tuple[SourcedQuery, Extension, LogicalQuery]]
+    ) -> list[_GroundedQuery]:
+        """Ground queries, and keep those that have answers with names, but no more than `_MOST_ANSWERS`."""
         ready = []
         groundings = ground_all((query for *_, query in queries), self._facts)
         for (sourced, extension, _), (_, grounding) in zip(queries, groundings, strict=True):
             if isinstance(grounding, GroundingError):
                 self.counts[f"{LEFT_OUT}it leads to too many entities"] += 1
-            elif reason := self._reason_to_leave_out(sourced, grounding, extension):
+            elif reason := self._reason_to_leave_out_or_empty(sourced, grounding, extension):
                 self.counts[f"{LEFT_OUT}{reason}"] += 1
             else:
                 ready.append((sourced, extension, grounding))
         return ready
 
-    def _reason_to_leave_out(self, sourced: SourcedQuery, grounding: Grounding, extension: Extension) -> str:
-        """The reason why a query is of no use; empty for a useful one."""
+    def _reason_to_leave_out_or_empty(self, sourced: SourcedQuery, grounding: Grounding, extension: Extension) -> str:
+        """The reason why a query gives no samples; empty where it gives some."""
         if not grounding.answers:
             return "no answer in the graph"
         # A union with an empty branch would be proved by the other branch alone.
@@ -153,17 +155,17 @@ class SampleMaker:
             return "the graph has another answer than the row"
         return ""
 
-    def _samples_of(
+    def _samples_in_wanted_categories(
         self, sourced: SourcedQuery, extension: Extension, grounding: Grounding
     ) -> Iterator[AttributionSample]:
         shape = grounding.query.shape
         try:
-            display_names = self._words.distinct_names(grounding.query)
+            display_names = self._words.distinct_names_of_namesakes(grounding.query)
             worded = self._sample_without_citations(sourced, extension, grounding, display_names)
         except NoSampleError as error:
             self.counts[f"{LEFT_OUT}{error}"] += 1
             return
-        drawing = self._random_for(sourced, "category")
+        drawing = self._random_generator_for(sourced, "category")
         for category in self._categories_to_try(shape, drawing, several=len(grounding.answers) > 1):
             try:
                 groups = self._editor.evidence_for_category(category, grounding, drawing)
@@ -171,8 +173,8 @@ class SampleMaker:
                     raise NoSampleError(reason)
                 stated = tuple(self._words.with_sentence(fact, display_names) for fact in unique_facts(groups))
                 order = list(range(len(stated)))
-                # Else the first citation would always be about the first subject.
-                self._random_for(sourced, "order").shuffle(order)
+                # Shuffled, or else the first citation would always be about the first subject.
+                self._random_generator_for(sourced, "order").shuffle(order)
                 citations = tuple(stated[at].text for at in order)
                 # "New York" contains "York": a reader would find the answer although the label excludes it.
                 hidden = category in (Category.CONTRADICTORY, Category.IRRELEVANT) and not grounding.query.union
@@ -209,22 +211,22 @@ class SampleMaker:
     ) -> AttributionSample:
         """The sample without category and citations. Raises NoSampleError."""
         query, words = grounding.query, self._words
-        # Templates of questions expect proper names.
+        # The question templates expect a proper name as subject.
         if sourced.question is None and any(words.english_label(start)[:1].islower() for start in query.named_entities):
             raise NoSampleError("a common noun in the place of a name")
         for branch in query.branches:
             kinds = self._facts.targets(branch.start, Hop(property=CLASS)) if len(branch.hops) == 1 else ()
-            # The table names classes for which a question of the relation sounds unnatural.
+            # "unlike" is the class of subjects for which the question of the relation sounds unnatural.
             if wording_templates(branch.hops[0].property).get("unlike") in kinds:
                 raise NoSampleError("the question of the relation does not suit the class of its subject")
         facts = unique_facts(branch_facts(grounding))
         nodes = list(dict.fromkeys(node for fact in facts for node in (fact.subject, fact.object)))
-        # Citations would be ambiguous.
+        # Two entities of one name would make the citations ambiguous.
         if len({(display_names.get(node) or words.english_label(node)).casefold() for node in nodes}) < len(nodes):
             raise NoSampleError("two entities of a sample have one name")
         asked = sourced.question and words.extend_question(sourced.question, sourced.query, query)
         question, answers = asked or words.question(query), tuple(map(words.english_label, grounding.answers))
-        # Such a question can be answered without evidence.
+        # A question that contains its answer can be answered without evidence.
         if any(states_name(question, answer) for answer in answers):
             raise NoSampleError("the question names the answer")
         return AttributionSample(
@@ -246,11 +248,11 @@ class SampleMaker:
 
 
 def _paper_share(category: Category, complexity: Complexity) -> float:
-    """The share of a category among samples of a complexity: PARTIAL has none among single triples."""
+    """The share of a category among samples of a complexity; 0 for PARTIAL among single triples."""
     shares = PAPER_SHARES
     # Single triples are never partial, so the other complexities need a larger share of partial samples.
     partial = 0.0 if complexity is Complexity.SINGLE else shares[Category.PARTIAL] / (1 - shares[Complexity.SINGLE])
-    # The other categories share the rest.
+    # The other categories divide the remaining share in the proportions of the paper.
     others = (1 - partial) * shares[category] / (1 - shares[Category.PARTIAL])
     return partial if category is Category.PARTIAL else others
 
@@ -274,7 +276,7 @@ def subset_in_paper_shares(samples: Sequence[AttributionSample], *, seed: int = 
         # Below 100 samples the shares cannot be met by rounding.
         if far <= WITHIN or number < 100:
             break
-        # Shrink by 2 %: the largest feasible size within 2 %.
+        # The size shrinks in steps of 2 %, so the result is within 2 % of the largest feasible size.
         number = int(number * 0.98)
     chosen: set[int] = set()
     for cell, n in kept.items():

@@ -69,7 +69,7 @@ class AttributionEvaluator(ABC):
 
     def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
         """For each sample, in order, the verdicts on the facts of its subgraph; None for a missing one."""
-        # One flat list lets evaluators batch.
+        # The facts of all samples form one list, so that evaluators can judge them in batches.
         facts = [(sample, fact.text) for sample in samples for fact in sample.subgraph]
         verdicts = iter(list(self.judge_facts(facts)))
         for sample in samples:
@@ -270,7 +270,7 @@ class PromptedEvaluator(AttributionEvaluator):
     temperature: float = 0.0
     prompt_folder: Path | str | None = None
     prompt_kinds: ClassVar[tuple[PromptKind, ...]]
-    most_tokens: ClassVar[int] = 1_000  # models that reason before the label need room; replies are cut for storage
+    most_tokens: ClassVar[int] = 1_000  # of a reply: models that reason before they give the label need that many
 
     def __post_init__(self) -> None:
         """Read the prompts. Raises PromptError."""
@@ -315,7 +315,7 @@ class PromptedEvaluator(AttributionEvaluator):
         prompt = self.prompts[kind.name]
         *before, asked = prompt.fill(slots)
         for own, reply in shots:
-            # Only the last message of an example: the instructions appear once.
+            # Of an example only the last message is used, so that the instructions appear once.
             before += [prompt.fill(own)[-1], Message(role="assistant", content=reply)]
         return Request(id=request_id, messages=(*before, asked), sampling=self.sampling)
 
@@ -332,10 +332,10 @@ class CategoryEvaluator(PromptedEvaluator):
 
     def sample_request(self, sample: AttributionSample) -> Request:
         """The request about a sample."""
-        shots = ((self._slots(one), NAMES[self.kind][one.category]) for one in self.examples if one.category)
-        return self.build_request(sample.id, CATEGORY, self._slots(sample), shots)
+        shots = ((self._prompt_slots(one), NAMES[self.kind][one.category]) for one in self.examples if one.category)
+        return self.build_request(sample.id, CATEGORY, self._prompt_slots(sample), shots)
 
-    def _slots(self, sample: AttributionSample) -> _Slots:
+    def _prompt_slots(self, sample: AttributionSample) -> _Slots:
         if self.kind == "defined":
             return {"reference": citation_lines(sample), "question": sample.question, "answer": sample.statement}
         # Claim: question and statement, joined as the paper joins them.
@@ -390,7 +390,7 @@ class DecomposedEvaluator(PromptedEvaluator):
             for sample, outcome in split:
                 found = {fact: next(labels) for fact in outcome.value or ()}
                 known = {fact: one.value for fact, one in found.items() if one.value is not None}
-                # Without all labels the rules could give a wrong category.
+                # If the label of a fact is missing, the rules could give a wrong category.
                 if not found or len(known) < len(found):
                     failed = next((_failure_text(one) for one in found.values() if one.value is None), "")
                     yield AttributionJudgement(id=sample.id, failed=failed or _failure_text(outcome))
@@ -408,12 +408,12 @@ class DecomposedEvaluator(PromptedEvaluator):
         return self.build_request(f"{sample.id} split", SPLIT, slots_of(sample), shots)
 
     def _label_request(self, fact: SampleFact) -> Request:
-        known = [(one, example) for one in self.examples if (example := _fact_example(one)) is not None]
+        known = [(one, example) for one in self.examples if (example := _labelled_fact_or_none(one)) is not None]
         shots = ((_fact_slots((one, text)), NAMES[self.kind][label]) for one, (text, label) in known)
         return self.build_request(f"{fact[0].id} fact", FACT, _fact_slots(fact), shots)
 
     def _read_fact_label(self, fact: SampleFact, reply: str) -> Category:
-        # A single fact is atomic: the prompt offers three labels.
+        # A single fact cannot be supported in part, so the prompt offers only the three other labels.
         if (label := read_category(reply)) is Category.PARTIAL:
             raise ReplyError("expected supportive, contradictory or irrelevant")
         return label
@@ -446,7 +446,7 @@ def read_facts(reply: str) -> tuple[str, ...]:
     return facts
 
 
-def _fact_example(sample: AttributionSample) -> tuple[str, Category] | None:
+def _labelled_fact_or_none(sample: AttributionSample) -> tuple[str, Category] | None:
     """A fact of an example with its label; None where no label is certain.
 
     In a supportive sample any fact is supportive. In a contradictory one, the fact that is missing from the evidence
@@ -477,7 +477,7 @@ def draw_examples(
     """`number` samples of each category, drawn with a seed; the categories alternate."""
     pool = list(samples)
     groups = [[sample for sample in pool if sample.category is category] for category in categories]
-    # Independent of other draws with the same seed.
+    # The generator has a name of its own, so that the draw is independent of others with the same seed.
     drawing = random.Random(f"examples {seed}")
     drawn = [drawing.sample(group, min(number, len(group))) for group in groups]
     return [group[at] for at in range(number) for group in drawn if at < len(group)]
@@ -528,7 +528,7 @@ class EvaluatorOpener:
         model = stack.enter_context(self.chat(where))
         if kind == "autois":
             return GeneratedEntailment(model=model, premise=self.premise)
-        # Files may be large: not read for zero shots.
+        # The file of examples may be large; it is not read where no shots are wanted.
         pool = read_samples(self.examples) if self.examples is not None and self.shots else ()
         examples = draw_examples(pool, self.shots, categories=list(map(Category, NAMES[kind])), seed=self.seed)
         evaluator = DecomposedEvaluator if kind == "decomposed" else CategoryEvaluator

@@ -59,7 +59,7 @@ _PERIOD = 40  # years; dates this close count as contemporary
 
 
 def branch_facts(grounding: Grounding) -> FactsByBranch:
-    """The facts of the subgraph for all answers, by branch, without repeats."""
+    """The facts that lead to the answers, for each branch of the query, without repeats."""
     return tuple(
         tuple(dict.fromkeys(fact for answer in grounding.answers for fact in grounding.ways[answer][at]))
         for at in range(len(grounding.query.branches))
@@ -83,12 +83,14 @@ class EvidenceEditor:
         if category is Category.SUPPORTIVE:
             return groups
         if category is Category.PARTIAL:
-            return self._partial_facts(grounding, groups, drawing)
+            return self._partly_supporting_facts(grounding, groups, drawing)
         if category is Category.CONTRADICTORY:
             return self._contradicting_facts(grounding, groups, drawing)
         return self._irrelevant_evidence(grounding, drawing)
 
-    def _partial_facts(self, grounding: Grounding, groups: FactsByBranch, drawing: random.Random) -> FactsByBranch:
+    def _partly_supporting_facts(
+        self, grounding: Grounding, groups: FactsByBranch, drawing: random.Random
+    ) -> FactsByBranch:
         """Remove one fact of a path, whose remainder still names the answer; remove one branch of a tree or union.
 
         Of a path with several answers, the last fact of one is removed. Otherwise the first fact is removed and, in
@@ -107,7 +109,7 @@ class EvidenceEditor:
             if drawing.random() < _END_ALONE:
                 return (left,)
             start, excluded = grounding.query.branches[0].start, grounding.entities
-            return ((*self._irrelevant_chain(start, 1, excluded, grounding, drawing), *left),)
+            return ((*self._draw_irrelevant_chain(start, 1, excluded, grounding, drawing), *left),)
         at = drawing.randrange(len(groups))
         # A fact that another branch needs too must remain.
         gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
@@ -128,14 +130,14 @@ class EvidenceEditor:
             replaced = [drawing.choice(replaced)]
         replacements: dict[str, str] = {}
         for answer in replaced:
-            replacements[answer] = self._replacement(answer, grounding, set(replacements.values()), drawing)
-        return tuple(tuple(_replace_ends(fact, replacements) for fact in group) for group in groups)
+            replacements[answer] = self._draw_wrong_answer(answer, grounding, set(replacements.values()), drawing)
+        return tuple(tuple(_replace_subject_and_object(fact, replacements) for fact in group) for group in groups)
 
-    def _replacement(self, answer: str, grounding: Grounding, used_ids: set[str], drawing: random.Random) -> str:
-        """An entity of the class of the answer for which the facts are false, at any rank or time."""
+    def _draw_wrong_answer(self, answer: str, grounding: Grounding, used_ids: set[str], drawing: random.Random) -> str:
+        """Draw an entity of the class of the answer for which the facts of the query are false, at any rank or time."""
         facts = self._facts
         inside = grounding.entities
-        names = {name.casefold() for entity_id in inside for name in self._names(entity_id)}
+        names = {name.casefold() for entity_id in inside for name in self._labels_and_aliases(entity_id)}
         classes = self._values.classes(answer)
         if not classes:
             raise NoSampleError("the answer has no class")
@@ -152,19 +154,19 @@ class EvidenceEditor:
         for pool in (plausible, self._smallest[classes]):
             candidates = [entity_id for entity_id in pool if entity_id not in inside and entity_id not in used_ids]
             drawn = drawing.sample(candidates, min(_DRAWN, len(candidates)))
-            # One read for all candidates.
+            # All candidates are read from the store at once.
             facts.fetch(drawn)
             # The most similar candidate first: it is hardest to notice.
             for entity_id in sorted(drawn, key=lambda other: -self._similarity(answer, other)):
                 name = english_label(facts.entity(entity_id))
-                known = {other.casefold() for other in self._names(entity_id)}
+                known = {other.casefold() for other in self._labels_and_aliases(entity_id)}
                 # A namesake or a container of the answer, or its kind, might still be correct.
-                if name is None or known & names or answer in self._containers_and_superclasses(entity_id):
+                if name is None or known & names or answer in self._with_containers_and_superclasses(entity_id):
                     continue
-                if entity_id in self._containers_and_superclasses(answer):
+                if entity_id in self._with_containers_and_superclasses(answer):
                     continue
                 about = [fact for fact in grounding.facts() if answer in (fact.subject, fact.object)]
-                if not any(is_true(_replace_ends(fact, {answer: entity_id}), facts) for fact in about):
+                if not any(is_true(_replace_subject_and_object(fact, {answer: entity_id}), facts) for fact in about):
                     return entity_id
         raise NoSampleError("no other entity of the answer's class is false for sure")
 
@@ -184,7 +186,7 @@ class EvidenceEditor:
         entity = self._facts.entity(entity_id)
         return entity.statements if entity is not None else ()
 
-    def _containers_and_superclasses(self, entity_id: str) -> Set[str]:
+    def _with_containers_and_superclasses(self, entity_id: str) -> Set[str]:
         """The entity, its containers and the classes that it is a kind of."""
         if entity_id not in self._above:
             seen, layer = {entity_id}, [entity_id]
@@ -196,7 +198,7 @@ class EvidenceEditor:
             self._above[entity_id] = seen
         return self._above[entity_id]
 
-    def _names(self, entity_id: str) -> list[str]:
+    def _labels_and_aliases(self, entity_id: str) -> list[str]:
         entity = self._facts.entity(entity_id)
         if entity is None:
             return []
@@ -207,20 +209,24 @@ class EvidenceEditor:
         excluded = set(grounding.entities)
         if grounding.query.shape is Shape.TREE:
             # A tree has one answer for all subjects; its irrelevant evidence must have the same form.
-            return self._irrelevant_paths_meeting(grounding, excluded, drawing)
+            return self._irrelevant_paths_to_shared_end(grounding, excluded, drawing)
         groups = []
         for branch in grounding.query.branches:
-            groups.append(self._irrelevant_chain(branch.start, len(branch.hops), excluded, grounding, drawing))
+            groups.append(self._draw_irrelevant_chain(branch.start, len(branch.hops), excluded, grounding, drawing))
             excluded.update(fact.object for fact in groups[-1])
         return tuple(groups)
 
-    def _irrelevant_paths_meeting(
+    def _irrelevant_paths_to_shared_end(
         self, grounding: Grounding, excluded: Set[str], drawing: random.Random
     ) -> FactsByBranch:
-        """Irrelevant paths from all subjects that end in one shared entity, as the paths of the query do."""
+        """Irrelevant paths from all subjects that end in one shared entity, just as the paths of the query end in one
+        answer.
+        """
         branches = grounding.query.branches
         for _ in range(3):
-            ways = [self._irrelevant_chain(b.start, len(b.hops) - 1, excluded, grounding, drawing) for b in branches]
+            ways = [
+                self._draw_irrelevant_chain(b.start, len(b.hops) - 1, excluded, grounding, drawing) for b in branches
+            ]
             ends = [way[-1].object if way else branch.start for way, branch in zip(ways, branches, strict=True)]
             passed = excluded | {fact.object for way in ways for fact in way}
             led = [{one.object: one for one in self._irrelevant_facts(end, passed, grounding)} for end in ends]
@@ -231,7 +237,7 @@ class EvidenceEditor:
                 return tuple((*way, one[target]) for way, one in zip(ways, led, strict=True))
         raise NoSampleError("the subjects have no irrelevant facts that meet")
 
-    def _irrelevant_chain(
+    def _draw_irrelevant_chain(
         self, start: str, length: int, excluded: Set[str], grounding: Grounding, drawing: random.Random
     ) -> tuple[Fact, ...]:
         """A chain of `length` irrelevant facts."""
@@ -247,7 +253,7 @@ class EvidenceEditor:
         raise NoSampleError("the subject has no facts that are irrelevant for sure")
 
     def _irrelevant_facts(self, node: str, excluded: Set[str], grounding: Grounding) -> list[Fact]:
-        """True facts about an entity that a person may ask for, and that lead to an entity with a name.
+        """True facts about an entity that a person may ask for, each leading to an entity with a name.
 
         Their relations are not related to those of the query.
         """
@@ -269,7 +275,7 @@ class EvidenceEditor:
         return [Fact(node, prop, target) for prop, target in named]
 
 
-def _replace_ends(fact: Fact, replacements: Mapping[str, str]) -> Fact:
+def _replace_subject_and_object(fact: Fact, replacements: Mapping[str, str]) -> Fact:
     """The fact with the entities of `replacements` in the place of its subject and object."""
     ends = (replacements.get(end, end) for end in (fact.subject, fact.object))
     return Fact(next(ends), fact.property, next(ends), fact.qualifier)
@@ -349,7 +355,7 @@ def read_queries(
     """The queries of files, in order; skipped rows are counted by reason in `reasons`."""
     seen: set[str] = set()
     for path in paths:
-        for place, row in _rows_of_file(path):
+        for place, row in _rows_with_positions(path):
             try:
                 query = _sourced_query(path.name.split(".")[0], place, row)
                 # Ids of samples derive from it, so it must be unique.
@@ -366,13 +372,13 @@ def read_queries(
             yield query
 
 
-def _rows_of_file(path: Path) -> Iterator[tuple[str, object]]:
+def _rows_with_positions(path: Path) -> Iterator[tuple[str, object]]:
     """The rows of a file with their positions; a damaged row is yielded as its error message or its text."""
     with open_for_reading(path) as stream:
         # Peeking leaves the stream at its beginning for the reader of the format.
         head = stream.peek(4096)[:4096]  # type: ignore[attr-defined]
         if b"\t" in head.split(b"\n", 1)[0] and not head.lstrip().startswith((b"{", b"[")):
-            yield from ((str(at), _parse_simple_questions_line(line)) for at, line in enumerate(stream, 1))
+            yield from ((str(at), _simple_questions_row_or_line(line)) for at, line in enumerate(stream, 1))
             return
     for record in read_records(path):
         row: Any = record.reason if isinstance(record, RejectedRow) else record.data
@@ -383,7 +389,7 @@ def _rows_of_file(path: Path) -> Iterator[tuple[str, object]]:
             yield record.source.removeprefix(str(path)).strip(":[]"), row
 
 
-def _parse_simple_questions_line(line: bytes) -> object:
+def _simple_questions_row_or_line(line: bytes) -> object:
     """A line of SimpleQuestions as a row; a malformed line unchanged."""
     text = line.decode("utf-8", "replace").rstrip("\n")
     if (match := _SIMPLE.match(text)) is None:
@@ -396,10 +402,12 @@ def _parse_simple_questions_line(line: bytes) -> object:
 def _sourced_query(name: str, place: str, row: object) -> SourcedQuery:
     """The query of a row, with its source. Raises QueryShapeError, SampleError."""
     if not isinstance(row, Mapping):
-        raise SampleError("expected an object, or subject, property, object and question between tabs")
+        raise SampleError(
+            "expected a JSON object, or a line of subject, property, object and question separated by tabs"
+        )
     number = row.get("id", row.get("uid", place))
     question = next((row[name] for name in _QUESTION if row.get(name)), None)
-    # In QALD a list of texts by language.
+    # In QALD the question is a list of texts, one for each language.
     if isinstance(question, list):
         english = (one for one in question if isinstance(one, Mapping) and one.get("language") == "en")
         question = next(english, {}).get("string")
@@ -409,7 +417,7 @@ def _sourced_query(name: str, place: str, row: object) -> SourcedQuery:
         query=_logical_query(row),
         source=name,
         question=question.strip() or None if isinstance(question, str) else None,
-        gold=tuple(dict.fromkeys(found for one in lists for answer in one for found in _entities_of(answer))),
+        gold=tuple(dict.fromkeys(found for one in lists for answer in one for found in _entity_ids_in_answer(answer))),
     )
 
 
@@ -428,8 +436,8 @@ def _logical_query(row: Mapping[str, Any]) -> LogicalQuery:
     return query_of_sparql(sparql)
 
 
-def _entities_of(answer: object) -> Iterator[str]:
-    """Ids of the entities in an answer: an id, a value, or bindings in the JSON of SPARQL."""
+def _entity_ids_in_answer(answer: object) -> Iterator[str]:
+    """Ids of the entities in an answer, which is an id, an RDF value, or result bindings in the JSON of SPARQL."""
     if isinstance(answer, str):
         yield from (answer,) if ENTITY_ID.match(answer) else ()
     elif isinstance(answer, Mapping):
@@ -438,7 +446,7 @@ def _entities_of(answer: object) -> Iterator[str]:
         results = answer.get("results")
         bindings = results.get("bindings") if isinstance(results, Mapping) else None
         for one in (one for one in bindings or () if isinstance(one, Mapping)):
-            yield from (found for value in one.values() for found in _entities_of(value))
+            yield from (found for value in one.values() for found in _entity_ids_in_answer(value))
 
 
 def mined_queries(facts: StoreFacts, number: int, *, seed: int = 0) -> Iterator[SourcedQuery]:
@@ -533,7 +541,7 @@ class QueryExtender:
         """
         pairs = [(prop, target) for prop in self._values.plausible_relations_to(target) if prop in relations]
         counts = self._facts.store.value_counts(pairs)
-        # Count first: listing the subjects of a hub is expensive.
+        # Subjects are counted before they are listed: listing those of a hub is expensive.
         few = [pair for pair in pairs if 0 < counts.get(pair, 0) <= HUB]
         drawing.shuffle(few)
         used_ids = grounding.entities

@@ -114,7 +114,7 @@ class RelationValues:
             subjects = dict.fromkeys(one for found in referrers_of.values() for one in found)
             self._facts.fetch(subjects)
             numbers = [len(self._facts.targets(subject, Hop(property=relation))) for subject in subjects]
-            # A tenth: properties with occasional second values, as a disputed birth date, stay below.
+            # Properties with occasional second values, such as a disputed birth date, stay below a tenth.
             measured = sum(number > 1 for number in numbers) > len(numbers) / 10
             self._multivalued[relation] = measured or bool(wording_templates(relation).get("several"))
         return self._multivalued[relation]
@@ -168,15 +168,16 @@ class FactWording:
             raise NoSampleError("an entity has no English name")
         return name
 
-    def _name_in_sentence(self, entity_id: str, display_names: Mapping[str, str] = NO_NAMES) -> str:
+    def _name_with_article(self, entity_id: str, display_names: Mapping[str, str] = NO_NAMES) -> str:
         """The name of an entity within a sentence, with its article: "the Soviet Union"."""
         name = display_names.get(entity_id) or self.english_label(entity_id)
         if not _WITH_ARTICLE.match(name) or self._has_relation(entity_id, _OF_WORKS):
             return name
         return f"the {name}"
 
-    def distinct_names(self, query: LogicalQuery) -> Mapping[str, str]:
-        """Names with descriptions for namesakes from which a query starts: readers of citations can assign the facts.
+    def distinct_names_of_namesakes(self, query: LogicalQuery) -> Mapping[str, str]:
+        """If the query starts from namesakes, their names with descriptions, by which readers of the citations can
+        tell them apart; else no names.
 
         Raises NoSampleError where descriptions are missing or equal.
         """
@@ -191,18 +192,18 @@ class FactWording:
         return display_names
 
     def with_sentence(self, fact: Fact, display_names: Mapping[str, str]) -> CitedFact:
-        """The fact with names and a sentence."""
+        """The fact with the names of its subject, property and object, and a sentence that states it."""
         ends = (fact.subject, fact.object)
         subject, target = (display_names.get(one) or self.english_label(one) for one in ends)
         label = self.english_label(fact.relation)
-        said = [self._name_in_sentence(one, display_names) for one in ends]
+        said = [self._name_with_article(one, display_names) for one in ends]
         if fact.qualifier is None:
             text = sentence_of(fact.property, said[0], label, said[1])
         else:
             text = f"Of {said[0]}, for {self.english_label(fact.property)}, {label} is {said[1]}."
         return CitedFact(
             subject=fact.subject, property=fact.property, qualifier=fact.qualifier, object=fact.object,
-            names=(subject, label, target), text=_capitalised(text),
+            names=(subject, label, target), text=_capitalised_and_tidied(text),
         )  # fmt: skip
 
     def question(self, query: LogicalQuery) -> str:
@@ -232,7 +233,7 @@ class FactWording:
         A relation that leads to a subject replaces its name by a noun phrase; a second path to the answer becomes a
         sentence of its own.
         """
-        asked = _capitalised(question.strip().rstrip("?").strip() + "?")
+        asked = _capitalised_and_tidied(question.strip().rstrip("?").strip() + "?")
         added = [branch for branch in new_query.branches if branch not in old_query.branches]
         if not added:
             return asked
@@ -240,8 +241,8 @@ class FactWording:
         if gone:
             name = self.english_label(gone[0])
             at = asked.casefold().find(name.casefold())
-            told = self._noun_phrase(added[0].hops[0], self._name_in_sentence(added[0].start))
-            return _capitalised(f"{asked[:at]}{told}{asked[at + len(name) :]}") if at >= 0 else None
+            told = self._noun_phrase(added[0].hops[0], self._name_with_article(added[0].start))
+            return _capitalised_and_tidied(f"{asked[:at]}{told}{asked[at + len(name) :]}") if at >= 0 else None
         head, clause = self._head_and_clause(added[0])
         # "It is also the thing that ..." is no natural sentence.
         if new_query.shape is not Shape.TREE or head == "thing":
@@ -256,7 +257,7 @@ class FactWording:
         parts: list[str] = []
         for at, branch in enumerate(grounding.query.branches):
             answers = [answer for answer in grounding.answers if grounding.ways[answer][at] or not union]
-            names = _join_names([self._name_in_sentence(answer) for answer in answers])
+            names = _join_names([self._name_with_article(answer) for answer in answers])
             before = self._subject_phrase(branch, display_names)
             hop = branch.hops[-1]
             subject, target = (before, names) if hop.forward else (names, before)
@@ -268,11 +269,11 @@ class FactWording:
             if parts and said.startswith("The ") and not said.startswith((before, names)):  # as "The Happening"
                 said = f"the {said.removeprefix('The ')}"
             parts.append(said)
-        return _capitalised(", and ".join(parts) + ".")
+        return _capitalised_and_tidied(", and ".join(parts) + ".")
 
     def _subject_phrase(self, branch: Branch, display_names: Mapping[str, str] = NO_NAMES) -> str:
         """A noun phrase for all hops of a branch except the last: "the director of Psycho"."""
-        phrase = self._name_in_sentence(branch.start, display_names)
+        phrase = self._name_with_article(branch.start, display_names)
         for hop in branch.hops[:-1]:
             phrase = self._noun_phrase(hop, phrase)
         return phrase
@@ -282,7 +283,7 @@ class FactWording:
         # Some pairs of relations have a question of their own, which avoids an awkward noun phrase.
         if len(branch.hops) > 1 and (template := wording_templates(both).get("question")):
             branch = replace(branch, hops=branch.hops[:-1], via=())  # "What country was he born in?"
-            return _capitalised(template.format(subject=self._subject_phrase(branch)))
+            return _capitalised_and_tidied(template.format(subject=self._subject_phrase(branch)))
         asked = self._hop_question(branch.hops[-1], self._subject_phrase(branch))
         is_past = len(branch.hops) == 1 and self._has_relation(branch.start, _OF_THE_DEAD)
         return _PRESENT.sub(lambda match: match[1] + _PAST[match[2]], asked) if is_past else asked
@@ -298,7 +299,7 @@ class FactWording:
             return _tidy_punctuation(f"What is {self._noun_phrase(hop, subject)}?")
         if plural:
             template = _AUXILIARY.sub(lambda match: _PLURAL[match[0]], template)
-        return _capitalised(template.format(subject=subject))
+        return _capitalised_and_tidied(template.format(subject=subject))
 
     def _noun_phrase(self, hop: Hop, before: str) -> str:
         """A noun phrase for the target of a hop."""
@@ -329,9 +330,11 @@ def sentence_of(relation: str, subject: str, label: str, target: str) -> str:
         # The article depends on the sound; the first letter is right for nearly all names.
         if target[:1].lower() in "aeiou":
             template = template.replace(" a {object}", " an {object}")
-        return _capitalised(template.format(subject=subject, object=target))
+        return _capitalised_and_tidied(template.format(subject=subject, object=target))
     predicate = _predicate_or_empty(label)
-    return _capitalised(f"{subject} {predicate} {target}." if predicate else f"The {label} of {subject} is {target}.")
+    return _capitalised_and_tidied(
+        f"{subject} {predicate} {target}." if predicate else f"The {label} of {subject} is {target}."
+    )
 
 
 def _predicate_or_empty(label: str) -> str:
@@ -352,7 +355,7 @@ def _tidy_punctuation(text: str) -> str:
     return text[:-1] if text.endswith("..") else text
 
 
-def _capitalised(text: str) -> str:
+def _capitalised_and_tidied(text: str) -> str:
     return text[:1].upper() + _tidy_punctuation(text[1:])
 
 
@@ -403,7 +406,7 @@ def classify_coverage(text: str, required: Sequence[str], allowed: Iterable[str]
 
 
 def foreign_names(text: str, known: Iterable[str]) -> list[str]:
-    """Capitalised words, in order, that belong to no known name and do not begin a sentence."""
+    """Capitalised words, in order, that are part of no known name and do not begin a sentence."""
     words = {word for name in known for word in folded_words(name).split()}
     foreign = []
     text = text[:LONGEST]
@@ -429,7 +432,7 @@ def facts_by_citation(sample: AttributionSample) -> list[tuple[CitedFact, ...]]:
 
 
 def has_source_question(sample: AttributionSample) -> bool:
-    """Whether the question is from the source data: then it is not reworded."""
+    """Whether the question is unchanged from the source data; such a question is not reworded."""
     return sample.provenance.get("extension") == "none" and sample.provenance.get("original_question") is not None
 
 
@@ -503,7 +506,7 @@ class _TextToReword:
         text = " ".join(reply.split()).strip('"“”')
         if not text or len(text) > LONGEST_REPLY:
             raise ReplyError(f"a text of 1 to {LONGEST_REPLY} characters is wanted")
-        # A question that contains its answer needs no evidence.
+        # A question that reveals its answer could be answered without evidence.
         if revealed := next((name for name in self.hidden if states_name(text, name)), ""):
             raise ReplyError(f"it tells {revealed}")
         label, name = classify_coverage(text, self.wanted, self.known)
@@ -529,7 +532,7 @@ class ModelWording:
         self._sampling = sampling_of(self.model, Sampling(max_tokens=200))
 
     def reword(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionSample]:
-        """The samples in order, with the texts of the model where they passed the check."""
+        """The samples in order, with the model's texts in place of their own where those passed the check."""
         source = iter(samples)
         while batch := list(islice(source, _BATCH)):
             wanted = [_texts_to_reword(sample) for sample in batch]
@@ -546,7 +549,7 @@ class ModelWording:
                 )
 
     def _texts_from_model(self, texts: Iterable[_TextToReword]) -> dict[_TextToReword, str | None]:
-        """The accepted text of the model for each; None where it failed its check."""
+        """For each text, the model's rewording; None where that failed its check."""
         form: RequestForm[_TextToReword, str] = RequestForm(
             model=self.model, ask=self._request, read=_TextToReword.parse_reply, again=self.prompts[AGAIN.name]
         )
@@ -581,7 +584,7 @@ def _texts_to_reword(sample: AttributionSample) -> list[_TextToReword]:
         for text, facts in zip(sample.citations, facts_by_citation(sample), strict=True)
     ]  # fmt: skip
     question = _TextToReword(
-        kind=QUESTION, before=sample.question, slots=(("facts", _masked_facts(sample)),), wanted=required,
+        kind=QUESTION, before=sample.question, slots=(("facts", _fact_lines_with_masks(sample)),), wanted=required,
         known=relations, hidden=sample.answer,
     )  # fmt: skip
     statement = _TextToReword(
@@ -592,7 +595,7 @@ def _texts_to_reword(sample: AttributionSample) -> list[_TextToReword]:
     return [*texts, question, statement] if is_extended else [*texts, statement]
 
 
-def _masked_facts(sample: AttributionSample) -> tuple[str, ...]:
+def _fact_lines_with_masks(sample: AttributionSample) -> tuple[str, ...]:
     """The facts of the query with ?x for answers and ?y for entities in between."""
     given = set(names_required_in_question(sample))
     # The prompt must not reveal the answer, or the model may write it into the question.

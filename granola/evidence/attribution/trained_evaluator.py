@@ -50,7 +50,7 @@ _SENTENCES = 600  # sentences of the citations that are compared with the statem
 _BEST = 3  # sentences with the largest overlap, used for "other numbers"
 _COMMON = 0.01  # share of training texts below which all words count as equally rare
 _WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
-# Bounded repetition keeps matching linear.
+# The repetitions are bounded, so that matching takes linear time.
 _NUMBER = re.compile(r"\d[\d.,]{0,30}")
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
 # Function words beyond those of `phrases`: they carry no content of a claim.
@@ -76,14 +76,14 @@ class WordWeights:
     @classmethod
     def of(cls, samples: Iterable[AttributionSample]) -> WordWeights:
         """Count document frequencies over the citations of samples."""
-        texts = [set(_words(_evidence_text(sample))) for sample in samples]
+        texts = [set(_stemmed_words(_evidence_text(sample))) for sample in samples]
         counts = Counter(word for words in texts for word in words)
         # Only common words are stored: the file stays small, and rare words share one weight.
         least = max(_COMMON * len(texts), 2)
         return cls(len(texts), {word: found for word, found in sorted(counts.items()) if found >= least})
 
     def total_weight(self, words: Iterable[str]) -> float:
-        """The sum of the weights of words, rounded once: sets of words have another order in each process."""
+        """The sum of the weights of words, rounded once, because sets of words have another order in each process."""
         return math.fsum(self.weight(word) for word in words)
 
     def weight(self, word: str) -> float:
@@ -94,15 +94,15 @@ class WordWeights:
 def features_of(sample: AttributionSample, weights: WordWeights, entailment: Entailment | None = None) -> list[float]:
     """The features in the order of `FEATURES`, then the three probabilities of `entailment`, where it is given."""
     statement, evidence = sample.statement[:LONGEST], _evidence_text(sample)
-    said, cited = _words(statement), _words(evidence)
+    said, cited = _stemmed_words(statement), _stemmed_words(evidence)
     words, there = set(said) - _PLAIN, set(cited)
     whole = weights.total_weight(words) or 1.0
     sentences = [text for text in _END.split(evidence)[:_SENTENCES] if text.strip()] or [""]
-    best_first = sorted(sentences, key=lambda text: -weights.total_weight(words & set(_words(text))))
+    best_first = sorted(sentences, key=lambda text: -weights.total_weight(words & set(_stemmed_words(text))))
     best, told = best_first[0], " ".join(best_first[:_BEST])
-    in_best = set(_words(best)) - _PLAIN
+    in_best = set(_stemmed_words(best)) - _PLAIN
     # Words that the question already contains are no evidence of an answer.
-    new = words - set(_words(sample.question[:LONGEST]))
+    new = words - set(_stemmed_words(sample.question[:LONGEST]))
     # A contradicted claim often differs from its evidence only in a name or a number.
     names, own = set(map(folded_words, foreign_names(statement, ()))), _numbers(statement)
     features = [
@@ -114,7 +114,7 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
         _share_contained(names, there | set(folded_words(evidence).split())),
         max((weights.weight(word) for word in words - there), default=0.0),
         # A negation on one side only indicates a contradiction.
-        float(_is_negated(statement) != _is_negated(best)),
+        float(_contains_negation(statement) != _contains_negation(best)),
         math.log(1 + len(cited)),
         float(not own <= _numbers(told) and not _numbers(told) <= own),
         len(said),
@@ -127,7 +127,7 @@ def _evidence_text(sample: AttributionSample) -> str:
     return " ".join(sample.citations)[:LONGEST]
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _stemmed_words(text: str) -> tuple[str, ...]:
     """The stemmed lower-case words of a text; short texts are cached."""
     return _stems(text) if len(text) < 400 else _stems.__wrapped__(text)
 
@@ -142,13 +142,13 @@ def _numbers(text: str) -> set[str]:
     return {number.rstrip(".,").replace(",", "") for number in _NUMBER.findall(text)}
 
 
-def _is_negated(text: str) -> bool:
+def _contains_negation(text: str) -> bool:
     words = _WORD.findall(text.casefold())
     return any(word in _NEGATING or word.endswith(("n't", "n’t")) for word in words)
 
 
 def _share_contained(of: Collection[object], among: Collection[object]) -> float:
-    """The share of the first that is in the second; 1 where the first is empty."""
+    """The share of `of` that is in `among`; 1 where `of` is empty."""
     return sum(one in among for one in of) / len(of) if of else 1.0
 
 
@@ -175,8 +175,8 @@ class Forest:
         ).fit(features, labels)
         return cls(list(map(str, model.classes_)), [_node_as_list(one.tree_, 0) for one in model.estimators_])
 
-    def votes(self, features: Sequence[float]) -> dict[str, float]:
-        """The mean share of each class over the trees; they sum to 1."""
+    def mean_class_shares(self, features: Sequence[float]) -> dict[str, float]:
+        """The share of each class, as a mean over the trees; the shares sum to 1."""
         leaves = []
         for node in self.trees:
             while isinstance(node[-1], list):
@@ -226,7 +226,7 @@ class TrainedEvaluator(BaseModel, TextEvaluator, frozen=True):
             for numbers, sample in zip(features, labelled, strict=True)
             if sample.category not in (None, Category.SUPPORTIVE)
         ]
-        # One class only needs no forest.
+        # Samples that are all of one category need no forest to tell categories apart.
         several = len({label for _, label in rest}) > 1
         return cls(
             weights=weights,
@@ -244,11 +244,11 @@ class TrainedEvaluator(BaseModel, TextEvaluator, frozen=True):
         """The category of each sample, or whether it is supported, where the training samples had no categories."""
         for features in _feature_rows(batch, self.weights, self.model):
             # Class weights are balanced in training, so one half is the natural threshold.
-            supported = self.supports.votes(features)[YES] > 0.5
+            supported = self.supports.mean_class_shares(features)[YES] > 0.5
             if self.others is None:
                 yield supported
             else:
-                votes = self.others.votes(features)
+                votes = self.others.mean_class_shares(features)
                 yield Category.SUPPORTIVE if supported else Category(max(votes, key=votes.__getitem__))
 
     def save(self, folder: Path) -> None:

@@ -137,7 +137,7 @@ def _tier_outcomes(row: TieredRow, verdict: RowVerdict, checker: EntailmentCheck
     outcomes: _Outcomes = []
     proven: set[tuple[int, int]] = set()  # the (level, position) of tiers that follow from their own evidence
     is_doubted = any(tier.verdict is VerdictKind.UNKNOWN for tier in verdict.tiers)
-    # Replayed only where a verdict is unknown.
+    # The evidence is replayed only for rows in which a verdict is unknown.
     if is_doubted and any(tier.evidence for level in row.levels[1:] for tier in level.tiers):
         proven = {(check.level, check.position) for check in checker.check(row) if check.status == "entailed"}
     for tier in verdict.tiers:

@@ -132,7 +132,7 @@ class ChatSentenceJudge:
             read=lambda answer, reply: read_sentence_verdicts(reply, len(answer.sentences)),
         )  # fmt: skip
         for answer, outcome in form.run(answers):
-            yield outcome.value or (None,) * len(answer.sentences), _reason_without_label(outcome)
+            yield outcome.value or (None,) * len(answer.sentences), _reason_without_result(outcome)
 
     def _request(self, answer: SentencesToJudge) -> Request | None:
         if not answer.sentences:
@@ -172,7 +172,7 @@ class EvaluatorSentenceJudge:
         texts = [passage.text for passage in one.passages]
         # One statement per passage where the evaluator compares two texts, else one with all passages.
         citations = [(text,) for text in texts] if self.apart else [tuple(texts)]
-        # "Hi." and the like state nothing.
+        # Sentences without long words, such as "Hi.", state nothing.
         stating = [bool(long_words(text)) for text in one.sentences]
         samples = [
             AttributionSample(id=f"{one.id} {n}.{at}", question=one.question, statement=text, citations=own)
@@ -253,7 +253,7 @@ class AnswerJudge:
     def judge(self, pairs: Iterable[tuple[GroundedSample, str]]) -> Iterator[GroundingItem]:
         """One item per pair, in order; a missing verdict is None, its reason in `unjudged`."""
         source = iter(pairs)
-        while batch := list(starmap(self._split, islice(source, _BATCH))):
+        while batch := list(starmap(self._split_into_sentences, islice(source, _BATCH))):
             verdicts_by_reading = [
                 list(self.sentences.verdicts(self._sentences_to_judge(one, reading) for one in batch))
                 for reading in READINGS
@@ -262,9 +262,9 @@ class AnswerJudge:
             for one, verdicts, (eligible, deflection) in zip(
                 batch, zip(*verdicts_by_reading, strict=True), zip(*by_chat, strict=True), strict=True
             ):
-                yield self._grounding_item(one, dict(zip(READINGS, verdicts, strict=True)), eligible, deflection)
+                yield self._make_grounding_item(one, dict(zip(READINGS, verdicts, strict=True)), eligible, deflection)
 
-    def _split(self, sample: GroundedSample, answer: str) -> _SplitAnswer:
+    def _split_into_sentences(self, sample: GroundedSample, answer: str) -> _SplitAnswer:
         ids = [passage.id for passage in sample.passages]
         return _SplitAnswer(
             sample=sample, answer=answer, ids=ids, shown=without_markers(answer, ids),
@@ -289,7 +289,7 @@ class AnswerJudge:
             return [(None, "")] * len(batch)
 
         def request_of(one: _SplitAnswer) -> Request | None:
-            # Nothing to judge: a model would invent a verdict.
+            # Without an answer, or a reference to grade it by, a model would invent a verdict.
             if not one.shown.strip() or (is_grade and not one.sample.reference.strip()):
                 return None
             slots = {"question": one.sample.question, "answer": one.shown}
@@ -297,13 +297,14 @@ class AnswerJudge:
                 slots["reference"] = without_markers(one.sample.reference, one.ids)
             request = self.prompts[kind].fill(slots)
             return Request(id=f"{one.sample.id} {kind}", messages=request, sampling=self.sampling)
+
         form: RequestForm[_SplitAnswer, str] = RequestForm(
             model=self.chat, ask=request_of, again=self.prompts[AGAIN.name],
             read=lambda _, reply: read_label_in_reply(reply, GRADE_WORDINGS if is_grade else DEFLECTION_WORDINGS),
         )  # fmt: skip
-        return [(outcome.value, _reason_without_label(outcome)) for _, outcome in form.run(batch)]
+        return [(outcome.value, _reason_without_result(outcome)) for _, outcome in form.run(batch)]
 
-    def _grounding_item(
+    def _make_grounding_item(
         self,
         one: _SplitAnswer,
         verdicts_by_reading: Mapping[str, tuple[Verdicts, str]],
@@ -353,6 +354,6 @@ def _sample_tags(sample: GroundedSample) -> dict[str, str]:
     }
 
 
-def _reason_without_label(outcome: RequestOutcome[Any]) -> str:
+def _reason_without_result(outcome: RequestOutcome[Any]) -> str:
     """The reason why a request has no result; "" where it has one or no request was made."""
     return f"{outcome.failed} {outcome.why}".strip()[:300] if outcome.failed else ""

@@ -29,24 +29,28 @@ class PassageIdLookup:
 
     def __init__(self, ids: Iterable[str]) -> None:
         given = list(dict.fromkeys(ids))
-        self._exact = _unambiguous_forms((one.strip("[](){}【】"), one) for one in given) | {one: one for one in given}
-        self._by_plain_form = _unambiguous_forms((_without_separator(form), one) for form, one in self._exact.items())
-        self._by_number = _unambiguous_forms(
+        self._exact = _ids_by_unambiguous_form((one.strip("[](){}【】"), one) for one in given) | {
+            one: one for one in given
+        }
+        self._by_plain_form = _ids_by_unambiguous_form(
+            (_folded_without_separator(form), one) for form, one in self._exact.items()
+        )
+        self._by_number = _ids_by_unambiguous_form(
             (str(int(number[0])), one) for form, one in self._exact.items() if (number := _LAST_NUMBER.search(form))
         )
 
     def __getitem__(self, text: str) -> str | None:
         text = text.strip().strip("\"'")
-        return self._exact.get(text) or self._by_plain_form.get(_without_separator(text))
+        return self._exact.get(text) or self._by_plain_form.get(_folded_without_separator(text))
 
-    def id_by_number(self, digits: str) -> str | None:
+    def id_equal_to_or_ending_in(self, digits: str) -> str | None:
         """The id for a number: the same number, else the only id that ends in it; None where there is none."""
         plain = str(int(digits))
         return self[digits] or self[plain] or self._by_number.get(plain)
 
-    def ids_in_range(self, prefix: str, low: str, high: str) -> list[str]:
-        """The ids in a range: with a prefix only if all of them exist, else numbers, known or not; [] where it is no
-        range.
+    def ids_or_numbers_in_range(self, prefix: str, low: str, high: str) -> list[str]:
+        """The passage ids in a range of numbers: after a prefix only if all of them exist; without prefix also numbers
+        that are no id. [] where it is no range.
         """
         numbers = range(int(low), int(high) + 1)
         if not 0 < len(numbers) <= WIDEST:
@@ -54,23 +58,23 @@ class PassageIdLookup:
         if prefix:
             found = [self[f"{prefix}{number}"] for number in numbers]
             return [one for one in found if one is not None] if all(found) else []
-        if numbers[0] == 0 and self.id_by_number("0") is None:
+        if numbers[0] == 0 and self.id_equal_to_or_ending_in("0") is None:
             return []
-        return [self.id_by_number(str(number)) or str(number) for number in numbers]
+        return [self.id_equal_to_or_ending_in(str(number)) or str(number) for number in numbers]
 
 
 _passage_id_lookup = lru_cache(maxsize=2)(PassageIdLookup)  # an answer is read a dozen times with the same ids
 
 
-def _unambiguous_forms(named: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The forms that belong to one id only."""
+def _ids_by_unambiguous_form(named: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The id of each form that belongs to one id only."""
     ids: dict[str, set[str]] = {}
     for form, passage_id in named:
         ids.setdefault(form, set()).add(passage_id)
     return {form: next(iter(belonging)) for form, belonging in ids.items() if len(belonging) == 1}
 
 
-def _without_separator(form: str) -> str:
+def _folded_without_separator(form: str) -> str:
     return _BEFORE_NUMBER.sub("", form.casefold())
 
 
@@ -157,24 +161,26 @@ def citation_markers(text: str, ids: Iterable[str]) -> list[Marker]:
     lookup = _passage_id_lookup(tuple(ids))
     joined = []
     for match in _JOINED.finditer(text):
-        if between := lookup.ids_in_range(*match.groups()) or lookup.ids_in_range("", match[2], match[3]):
+        if between := lookup.ids_or_numbers_in_range(*match.groups()) or lookup.ids_or_numbers_in_range(
+            "", match[2], match[3]
+        ):
             joined.append(Marker(match.start(), match.end(), tuple(between)))
     marked = list(joined)
     # [2]-[5] is one range, not two citations
     inside = {at for one in joined for at in range(one.start, one.end)}
-    for match in _brackets(text):
+    for match in _possible_marker_brackets(text):
         inner = next(one for one in match.groups() if one is not None).rstrip("\\").replace("\\_", "_")
-        names = _names_in_bracket(inner, lookup, strict=match["round"] is not None)
+        names = _cited_names_in_bracket(inner, lookup, strict=match["round"] is not None)
         if names and match.start() not in inside:
             marked.append(Marker(match.start(), match.end(), names))
     for match in _SUPERSCRIPT.finditer(text):
-        name = lookup.id_by_number(match[0].translate(_DIGITS))
+        name = lookup.id_equal_to_or_ending_in(match[0].translate(_DIGITS))
         if name is not None:
             marked.append(Marker(match.start(), match.end(), (name,)))
     return sorted(marked, key=lambda marker: marker.start)
 
 
-def _brackets(text: str) -> Iterator[re.Match[str]]:
+def _possible_marker_brackets(text: str) -> Iterator[re.Match[str]]:
     """Brackets that may be markers: without rows of matrices, indices of sequences, and vectors."""
     matrices, code = ({at for found in one.finditer(text) for at in range(*found.span())} for one in (_MATRIX, _CODE))
     indexed = -1  # where the last index ends, for x[1][2]
@@ -248,32 +254,36 @@ def without_markers(text: str, ids: Sequence[str]) -> str:
     return _EMPTY.sub("", "".join([*out, text[at:]])).lstrip(" ")
 
 
-def _names_in_bracket(inner: str, lookup: PassageIdLookup, *, strict: bool) -> tuple[str, ...]:
+def _cited_names_in_bracket(inner: str, lookup: PassageIdLookup, *, strict: bool) -> tuple[str, ...]:
     whole = inner.strip()
     if (passage_id := lookup[whole]) is not None:
-        # "(2)" is an item of a list, "(a)" too.
+        # A number or letter in round brackets, "(2)" or "(a)", begins an item of a list.
         return () if strict and (whole.isdigit() or len(whole) == 1) else (passage_id,)
-    # [1,000] is an amount.
+    # "[1,000]" is one number, not the passages 1 and 0.
     if _THOUSANDS.match(whole):
         return ()
     has_lead = False
     names: list[str] = []
     for part in SEPARATORS.split(whole):
         plain = _SEE.sub("", part.strip().strip("\"'").strip())
-        part_names, has_lead = _names_in_part(plain, lookup, strict, has_lead, not names)
+        part_names, has_lead = _cited_names_in_part(plain, lookup, strict, has_lead, not names)
         if part_names is None:
             return ()
         names += part_names
     return tuple(dict.fromkeys(names))
 
 
-def _names_in_part(
+def _cited_names_in_part(
     part: str, lookup: PassageIdLookup, strict: bool, has_lead: bool, is_first: bool
 ) -> tuple[Sequence[str] | None, bool]:
     """The passages that a part of a bracket names, None where it is no citation; and whether a word such as "source"
     preceded the part.
     """
-    if (span := _RANGE.match(part)) is not None and span[1] and (between := lookup.ids_in_range(*span.groups())):
+    if (
+        (span := _RANGE.match(part)) is not None
+        and span[1]
+        and (between := lookup.ids_or_numbers_in_range(*span.groups()))
+    ):
         return between, has_lead
     passage_id = lookup[part]
     if passage_id is None and (after := _text_after_lead(part)):
@@ -287,7 +297,7 @@ def _names_in_part(
         return (None if part.isdigit() and strict and not has_lead else [passage_id]), has_lead
     if not part or (not is_first and _BESIDE.match(part)):
         return [], has_lead
-    return (None if strict and not has_lead else _passages_by_number(part, lookup)), has_lead
+    return (None if strict and not has_lead else _ids_of_number_or_range(part, lookup)), has_lead
 
 
 def _text_after_lead(part: str) -> str:
@@ -296,13 +306,13 @@ def _text_after_lead(part: str) -> str:
     return part[lead.end() :].strip() if lead is not None and lead.end() < len(part) else ""
 
 
-def _passages_by_number(part: str, lookup: PassageIdLookup) -> Sequence[str] | None:
-    """The passages of a number or a range, known or not; None where the text is neither."""
-    if (span := _RANGE.match(part)) is not None and (between := lookup.ids_in_range(*span.groups())):
+def _ids_of_number_or_range(part: str, lookup: PassageIdLookup) -> Sequence[str] | None:
+    """The passages of a number or a range, including numbers that are no passage; None where the text is neither."""
+    if (span := _RANGE.match(part)) is not None and (between := lookup.ids_or_numbers_in_range(*span.groups())):
         return between
     if (number := _NUMBER.match(part)) is None:
         return None
-    if (passage_id := lookup.id_by_number(number[1])) is not None:
+    if (passage_id := lookup.id_equal_to_or_ending_in(number[1])) is not None:
         return [passage_id]
     digits = str(int(number[1]))
     return None if digits == "0" else [digits]  # the interval [0, 1]

@@ -51,14 +51,14 @@ _CITE = re.compile(r"cite_?\d{1,4}", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"(?:published date:)?\s*(?:not defined|not available|n/a|none|unknown)?\.?", re.IGNORECASE)
 
 
-def normalise_label(value: object) -> object:
+def label_in_capitals_or_none(value: object) -> object:
     """A label in capitals with hyphens, YES and NO also from true and false; None for an empty one."""
     if isinstance(value, bool):
         return "YES" if value else "NO"
     return value.strip().upper().replace("_", "-").replace(" ", "-") or None if isinstance(value, str) else value
 
 
-def _none_for_placeholder(value: object) -> object:
+def _text_or_none_for_placeholder(value: object) -> object:
     """A text; None for placeholders such as "not defined" and "Published date: N/A"."""
     return None if isinstance(value, str) and _PLACEHOLDER.fullmatch(value.strip()) else _int_as_text(value)
 
@@ -67,10 +67,10 @@ def _int_as_text(value: object) -> object:
     return str(value) if isinstance(value, int) else value
 
 
-OptionalText = Annotated[str | None, BeforeValidator(_none_for_placeholder)]
+OptionalText = Annotated[str | None, BeforeValidator(_text_or_none_for_placeholder)]
 SecondStep = Annotated[
     Literal["ANSWER-THE-QUESTION", "RELATED-INFORMATION", "OUTDATED", "UNKNOWN", "IRRELEVANT"] | None,
-    BeforeValidator(normalise_label),
+    BeforeValidator(label_in_capitals_or_none),
 ]
 
 
@@ -106,14 +106,14 @@ class GroundingPassage(BaseModel, frozen=True):
         return fields
 
     def is_relevant(self, reading: Relevance) -> bool | None:
-        """Whether the passage counts as relevant; one without a second label counts in both readings.
+        """Whether the passage counts as relevant; a relevant one without a second label counts in both readings.
 
         A passage whose second label contradicts the first step counts in the wide reading only.
         """
         if self.relevant is False or self.label is None:
             return self.relevant
         if self.label in WIDE_LABELS:
-            # The second step is the finer label, so it decides.
+            # The label of the second step is finer than that of the first, so it decides.
             return self.label in STRICT_LABELS or reading is Relevance.WIDE
         return bool(self.relevant) and reading is Relevance.WIDE
 
@@ -195,8 +195,8 @@ KNOWLEDGE_BASES = frozenset({"web", "arxiv", "sec", "devops", "enron"})  # sourc
 MOST_PASSAGES = 500  # per question; bounds the size of a request to a judge
 
 
-FirstStep = Annotated[Literal["YES", "NO", "RELEVANT", "IRRELEVANT"] | None, BeforeValidator(normalise_label)]
-Mark = Annotated[Literal["YES", "NO"] | None, BeforeValidator(normalise_label)]
+FirstStep = Annotated[Literal["YES", "NO", "RELEVANT", "IRRELEVANT"] | None, BeforeValidator(label_in_capitals_or_none)]
+Mark = Annotated[Literal["YES", "NO"] | None, BeforeValidator(label_in_capitals_or_none)]
 Passages = Annotated[list[GroundingPassage], Field(min_length=1, max_length=MOST_PASSAGES, description="a list")]
 
 
@@ -233,7 +233,7 @@ def read_grounded(path: Path | str, *, on_reject: OnReject | None = None) -> Ite
 
 
 def _parse_sample(record: Record) -> GroundedSample:
-    """The question of a row; of a published one `deflection_signs` decides whether it expects a deflection."""
+    """The question of a row; for a row of GaRAGe `deflection_signs` decides whether a deflection is expected."""
     if "grounding" not in record.data:
         return _parse_own_row(record)
     row = _GarageRow.of(record)
@@ -261,7 +261,8 @@ def _parse_sample(record: Record) -> GroundedSample:
     )  # fmt: skip
     return GroundedSample(
         id=row.sample_id, question=row.question, passages=passages, question_date=row.question_date, reference=answer,
-        cited=cited, deflection=bool(by), deflects_by=by, contradicting=contradicting, tags=_tags(record.data),
+        cited=cited, deflection=bool(by), deflects_by=by, contradicting=contradicting,
+        tags=_published_row_tags(record.data),
     )  # fmt: skip
 
 
@@ -288,7 +289,7 @@ def _fill_missing_ids(passages: Iterator[GroundingPassage] | list[GroundingPassa
     )
 
 
-def _tags(data: Mapping[str, Any]) -> dict[str, str]:
+def _published_row_tags(data: Mapping[str, Any]) -> dict[str, str]:
     """The tags of a published row: its question fields without the prefix "question_", its two tags, and two derived
     ones.
 
@@ -309,14 +310,18 @@ def _tags(data: Mapping[str, Any]) -> dict[str, str]:
 
 # Statistics of questions with passages: labels, passages by provider, deflections; as counts and as figures.
 
-_RELEVANT = {True: "RELEVANT", False: "IRRELEVANT", None: "not labelled"}  # label without second step
+_RELEVANT = {
+    True: "RELEVANT",
+    False: "IRRELEVANT",
+    None: "not labelled",
+}  # shown for a passage that has no second-step label
 # Sorodoc et al. 2025 (GaRAGe): labels of questions; sources of passages with their relevance, also by knowledge base.
 QUESTION_FIGURES = ("garage-3", "garage-4")
 # Tags with a panel of their own in garage-3, the figure of question labels.
 _LABELS = ("time_sensitivity", "complexity", "popularity", "category", "knowledge_base")
 
 
-def has_grounded_questions(path: Path) -> bool:
+def starts_with_grounded_question(path: Path) -> bool:
     """Whether the first row of a file is a question with passages."""
     first = next(iter(read_records(path)), None)
     return isinstance(first, Record) and bool({"grounding", "passages"} & first.data.keys())
@@ -328,7 +333,7 @@ def statistics_of(questions: Iterable[GroundedSample]) -> dict[str, Any]:
     `contradicting` lists published rows whose signs of a deflection disagree with the human answer.
     """
     samples = list(questions)
-    labels = _labels_by_provider(samples)
+    labels = _passage_labels_by_provider(samples)
     deflections = sum(sample.deflection for sample in samples)
     return {
         "questions": len(samples),
@@ -340,11 +345,13 @@ def statistics_of(questions: Iterable[GroundedSample]) -> dict[str, Any]:
         "relevant_share": {
             reading: one.to_json()
             for reading in Relevance
-            for one in _relevant_share_by_group(samples, reading, lambda _: "all").values()
+            for one in _mean_relevant_share_by_group(samples, reading, lambda _: "all").values()
         },
         "relevance_by_knowledge_base": {
             base: one.to_json()
-            for base, one in _relevant_share_by_group(samples, Relevance.WIDE, _knowledge_base).items()
+            for base, one in _mean_relevant_share_by_group(
+                samples, Relevance.WIDE, _knowledge_base_or_question_tag
+            ).items()
         },
         "tags": {
             tag: _count_values(sample.tags[tag] for sample in samples if tag in sample.tags)
@@ -370,9 +377,9 @@ def question_panels(questions: Iterable[GroundedSample], figure: str) -> list[Pa
         return [
             _panel(tag, {"questions": _value_shares(own)}, "share of questions") for tag, own in values.items() if own
         ]
-    labels = _labels_by_provider(samples)
+    labels = _passage_labels_by_provider(samples)
     providers = _value_shares([name for name, own in labels.items() for _ in own])
-    relevant = list(_relevant_share_by_group(samples, Relevance.WIDE, _knowledge_base).items())
+    relevant = list(_mean_relevant_share_by_group(samples, Relevance.WIDE, _knowledge_base_or_question_tag).items())
     return [
         _panel("provider", {"passages": providers}, "share of passages"),
         _panel("label", {name: _value_shares(own) for name, own in labels.items()}, "share of passages"),
@@ -388,7 +395,7 @@ def _value_shares(values: Sequence[str]) -> list[tuple[SliceValue, Estimate]]:
     return [(value, share_estimate([float(one == value) for one in values])) for value in _count_values(values)]
 
 
-def _labels_by_provider(samples: Iterable[GroundedSample]) -> dict[str, list[str]]:
+def _passage_labels_by_provider(samples: Iterable[GroundedSample]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for passage in (passage for sample in samples for passage in sample.passages):
         label = passage.label or _RELEVANT[passage.relevant]
@@ -396,17 +403,17 @@ def _labels_by_provider(samples: Iterable[GroundedSample]) -> dict[str, list[str
     return found
 
 
-def _relevant_share_by_group(
+def _mean_relevant_share_by_group(
     samples: Iterable[GroundedSample], reading: Relevance, group_of: Callable[[GroundedSample], str]
 ) -> dict[SliceValue, Estimate]:
-    """For each place, the mean over its questions of the share of relevant passages; questions at the place "" are
+    """For each group, the mean over its questions of the share of relevant passages; questions of the group "" are
     left out.
     """
     shares = ((group_of(sample), sample.relevant_share(reading)) for sample in samples)
     return estimates_by_slice(((place, share) for place, share in shares if place and share is not None), mean_estimate)
 
 
-def _knowledge_base(sample: GroundedSample) -> str:
+def _knowledge_base_or_question_tag(sample: GroundedSample) -> str:
     """The knowledge base that a question was written from, else the tag of the user's own rows."""
     return sample.tags.get("knowledge_base") or sample.tags.get("question_tag") or ""
 

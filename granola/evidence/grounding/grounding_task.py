@@ -59,7 +59,9 @@ class CitationCounts(NamedTuple):
 
     @classmethod
     def of(cls, cited: Iterable[str], wanted: Iterable[str], *, unknown: int = 0) -> CitationCounts:
-        """The counts of an answer; `unknown` is the number of citations of no passage: they count as wrong."""
+        """The counts of an answer; `unknown` is the number of its citations that name no passage, which count as
+        wrong.
+        """
         given, right = set(cited), set(wanted)
         return cls(right=len(given & right), cited=len(given) + unknown, wanted=len(right))
 
@@ -126,9 +128,7 @@ class GroundingItem(RowModel):
 
 # Settings of scores.
 
-_Ends = Annotated[
-    tuple[Annotated[float, Field(gt=0, lt=1)], ...], AfterValidator(lambda ends: tuple(sorted(ends)))
-]
+_Ends = Annotated[tuple[Annotated[float, Field(gt=0, lt=1)], ...], AfterValidator(lambda ends: tuple(sorted(ends)))]
 THIRDS = (1 / 3, 2 / 3)  # upper ends of all bands but the last; the paper's text does not give its own
 
 
@@ -204,8 +204,7 @@ def grounding_scores(rows: Sequence[Row | GroundingItem], settings: EstimateSett
     """
     items = [GroundingItem.model_validate(row) for row in rows]
     report = {
-        name: share_estimate([item_score(item, name, settings) for item in items])
-        for name in (*SCORES, *DEFLECTIONS)
+        name: share_estimate([item_score(item, name, settings) for item in items]) for name in (*SCORES, *DEFLECTIONS)
     }
     cited = [item.citations for item in items if item.citations is not None and not item.expected_deflection]
     scores = citation_scores(cited, resamples=settings.resamples, seed=settings.seed)
@@ -228,12 +227,16 @@ def citation_scores(
     }
     scores = {}
     for name, n in defined.items():
-        value, interval = bootstrap_estimate(counts, partial(_citation_score, name), resamples=resamples, seed=seed)
+        value, interval = bootstrap_estimate(
+            counts, partial(_citation_score_per_resample, name), resamples=resamples, seed=seed
+        )
         scores[name] = Estimate(value=value, interval=interval, n=0 if math.isnan(value) else n)
     return scores
 
 
-def _citation_score(name: str, kinds: Sequence[CitationCounts], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+def _citation_score_per_resample(
+    name: str, kinds: Sequence[CitationCounts], numbers: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """A citation score for each resample. `numbers`: how often each kind of answer occurs, [resamples, kinds]."""
     import numpy as np
 

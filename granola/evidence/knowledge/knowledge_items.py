@@ -34,7 +34,7 @@ COLUMNS_ENDINGS = (".txt", ".tsv")  # endings of files with CONNER's four column
 TURN = "[SEP]"  # separator of turns in CONNER's files
 
 
-def _as_tuple(value: object) -> object:
+def _nonempty_texts_as_tuple(value: object) -> object:
     """One text or several as a tuple, without empty ones; other values unchanged, for pydantic to refuse."""
     several = [value] if isinstance(value, str) else value or []
     if not isinstance(several, list | tuple) or not all(isinstance(text, str) for text in several):
@@ -43,7 +43,7 @@ def _as_tuple(value: object) -> object:
 
 
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
-Texts = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_nonempty_texts_as_tuple)]
 
 
 class KnowledgeItem(RowModel):
@@ -73,8 +73,8 @@ class KnowledgeItem(RowModel):
     read_from: str = Field(default="", exclude=True)
 
     @property
-    def right_knowledge(self) -> str:
-        """The right knowledge, or the item's text where there is none."""
+    def reference_or_own_knowledge(self) -> str:
+        """The reference, which is the right knowledge, or the item's own text where there is none."""
         return self.reference or self.knowledge
 
     def to_json(self) -> dict[str, Any]:

@@ -68,20 +68,20 @@ def negated_hallucinated_share(knowledge: Sequence[str], reference: str) -> floa
     return -lacking / len(names) if names else 0.0
 
 
-def sentence_coherence(scores: Sequence[TokenScores], *, perplexity_cut: float | None = None) -> float:
-    """The mean of 1 / PPL over the sentences, in [0, 1]; 0 without sentences. A sentence without tokens or numbers
-    counts as 0.
+def mean_sentence_coherence(scores: Sequence[TokenScores], *, perplexity_cut: float | None = None) -> float:
+    """The mean of 1 / PPL over the sentences, in [0, 1]; 0 without sentences. A sentence without tokens, or for which
+    the model gave no number, counts as 0.
 
     `perplexity_cut`: greater perplexities are replaced by it, as in the authors' own values (100); the paper's text
     has no cut.
     """
-    # A largest perplexity is a least 1 / PPL.
+    # Where perplexity has an upper limit, 1 / PPL has a lower one.
     least = 0.0 if perplexity_cut is None else 1.0 / perplexity_cut
     shares = [max(least, mean) if not math.isnan(mean := one.geometric_mean) else math.nan for one in scores]
     return math.fsum(0.0 if math.isnan(share) else share for share in shares) / len(shares) if shares else 0.0
 
 
-def helpfulness(own_scores: TokenScores, random_scores: Sequence[TokenScores]) -> float | None:
+def unclipped_helpfulness(own_scores: TokenScores, random_scores: Sequence[TokenScores]) -> float | None:
     """1 - L(q, k, a) / mean of L(q, k_i-, a): equation 6 in its first form, before negative values become 0.
 
     L is the mean negative log-probability of the gold answer's tokens. 0 where both losses are 0; None without a
@@ -123,11 +123,11 @@ class RandomTexts:
 
 
 def has_no_nan(vector: Entailment) -> bool:
-    """Whether all three shares are numbers; a model may return NaN."""
+    """Whether all three shares are numbers: a model may return NaN."""
     return not any(map(math.isnan, astuple(vector)))
 
 
-def most_entailed_vector(vectors: Sequence[Entailment]) -> tuple[Entailment, int | None]:
+def most_entailed_vector_and_piece(vectors: Sequence[Entailment]) -> tuple[Entailment, int | None]:
     """f(s, E) (equation 1): the vector with the greatest entailment of a sentence over its pieces of evidence, and the
     index of that piece, the first of equal ones.
 
@@ -158,7 +158,7 @@ class ScoredKnowledge:
     answer.
 
     `sentences` are those of its text; `vectors`, where factuality is scored, have for each the result of
-    `most_entailed_vector`. `notes` explain scores: an empty text, a model without a number.
+    `most_entailed_vector_and_piece`. `notes` explain scores: an empty text, a model without a number.
     """
 
     item: KnowledgeItem
@@ -282,7 +282,7 @@ class KnowledgeJudge:
         # The premise is the piece, the hypothesis the sentence.
         found = yield [TextPair(piece, text) for text, own in zip(task.sentences, pieces, strict=True) for piece in own]
         vectors = iter(found)
-        task.vectors = [most_entailed_vector([next(vectors) for _ in own]) for own in pieces]
+        task.vectors = [most_entailed_vector_and_piece([next(vectors) for _ in own]) for own in pieces]
         if lacking := sum(piece is None for _, piece in task.vectors):
             task.notes.append(f"{lacking} of {len(task.vectors)} sentences without evidence")
         whole = aggregate_vectors([vector for vector, _ in task.vectors], self.settings.aggregation)
@@ -300,7 +300,7 @@ class KnowledgeJudge:
         found = yield [Continuation("", text) for text in task.sentences]
         if any(math.isnan(each.mean_logprob) for each in found):
             task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
-        task.scores["coherence_sentence"] = sentence_coherence(found, perplexity_cut=self.settings.perplexity_cut)
+        task.scores["coherence_sentence"] = mean_sentence_coherence(found, perplexity_cut=self.settings.perplexity_cut)
 
     def _score_paragraph_coherence(self, task: ScoredKnowledge) -> Scoring:
         task.set_score("coherence_paragraph", (yield [task.sentences] if task.sentences else []))
@@ -309,7 +309,7 @@ class KnowledgeJudge:
 
     def _score_informativeness(self, task: ScoredKnowledge) -> Scoring:
         """1 - exp(mean log-probability given the query) (equation 5), in [0, 1]."""
-        before = self._prompt_with_examples(GIVEN_QUERY.name, task.item, "", lambda one: one.right_knowledge)
+        before = self._prompt_with_examples(GIVEN_QUERY.name, task.item, "", lambda one: one.reference_or_own_knowledge)
         # The space belongs to the first token of the continuation.
         found = yield [Continuation(before, f" {task.item.knowledge}")] if task.sentences else []
         task.set_score("informativeness", [1.0 - one.geometric_mean for one in found])
@@ -328,7 +328,7 @@ class KnowledgeJudge:
             )
             for text in [item.knowledge, *self.random_texts.draw(item, self.settings.randoms)]
         ]  # fmt: skip
-        gain = helpfulness(own, others)
+        gain = unclipped_helpfulness(own, others)
         if gain is None:
             task.notes.append("helpfulness: no other text to compare with, or no number")
         task.scores |= {"helpfulness": max(0.0, gain or 0.0), "helpfulness_raw": gain}

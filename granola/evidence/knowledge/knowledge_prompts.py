@@ -53,11 +53,11 @@ def prompt_as_text(
             turns.append("\n".join(lines))
         return "\n\n".join(turns)
 
-    shown = [f"{fill_slots(one, one.right_knowledge)} {target}" for one, target in examples]
+    shown = [f"{fill_slots(one, one.reference_or_own_knowledge)} {target}" for one, target in examples]
     return "\n\n".join([*shown, fill_slots(item, knowledge)])
 
 
-def replies_of(
+def items_with_results(
     items: Iterable[Item], ask: Callable[[Item], Request], model: ChatModel
 ) -> Iterator[tuple[Item, Result]]:
     """The items with the results of their requests, in order. Raises ModelError where all further ones would fail."""
@@ -88,7 +88,7 @@ def generating_turns(prompt: Prompt, item: KnowledgeItem, examples: Sequence[Kno
 
     turns: list[Message] = []
     for one in examples:
-        right = one.right_knowledge if is_knowledge else next(iter(one.gold), one.answer)
+        right = one.reference_or_own_knowledge if is_knowledge else next(iter(one.gold), one.answer)
         if right.strip() and one.id != item.id:
             turns += [*turns_of(one), Message(role="assistant", content=harmless(right))]
     return (*turns, *turns_of(item))

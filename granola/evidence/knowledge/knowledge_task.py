@@ -73,7 +73,7 @@ def choose_texts(rows: Sequence[Row], best: str, gamma: Sequence[float], setting
     """
     taken: list[dict[str, Any]] = []
     gains: dict[str, list[float]] = {}
-    number, groups = _groups_to_choose_from(rows, best, settings.seed)
+    number, groups = _number_to_choose_and_groups(rows, best, settings.seed)
     for group in groups:
         rated = [{**row, "quality": knowledge_quality(row["scores"], gamma)} for row in group]
         # A stable sort: the first of equal texts, so that a tie is decided alike everywhere.
@@ -96,7 +96,7 @@ def _mean_estimates(values: Mapping[str, Sequence[float]], settings: EstimateSet
     }
 
 
-def _groups_to_choose_from(rows: Sequence[Row], best: str, seed: int) -> tuple[int, list[Sequence[Row]]]:
+def _number_to_choose_and_groups(rows: Sequence[Row], best: str, seed: int) -> tuple[int, list[Sequence[Row]]]:
     """The number of texts to choose from each group, and the groups."""
     if best == "each":
         groups: dict[Any, list[Row]] = {}
@@ -237,7 +237,7 @@ def _score_estimates(rows: Sequence[Row], settings: EstimateSettings) -> dict[st
 _VECTOR_FIELD = {"factuality": "entailed", "non_verified": "neutral", "refuted": "refuted"}
 
 
-def _slice_cells(row: Row, sliced_field: str, score: str, _: EstimateSettings) -> Cells | None:
+def _popularity_or_sentence_cells(row: Row, sliced_field: str, score: str, _: EstimateSettings) -> Cells | None:
     """The cells of a row (Chen et al. 2023, Figure 2): along `popularity`, log10 of page views rounded down; along
     `sentences`, the number of sentences in the text.
 
@@ -249,7 +249,7 @@ def _slice_cells(row: Row, sliced_field: str, score: str, _: EstimateSettings) -
     if sliced_field != "popularity":
         return None
     views, value = row.get("views"), row["scores"].get(score)
-    # log10 needs at least one view.
+    # log10 needs at least one page view.
     if not isinstance(views, int | float) or views < 1 or value is None:
         return []
     return [(int(math.log10(views)), value)]
@@ -278,7 +278,7 @@ KNOWLEDGE = EvidenceTask(
     main="factuality",
     scores=_score_estimates,
     value=lambda row, score, settings: row["scores"].get(score),
-    cells=_slice_cells,
+    cells=_popularity_or_sentence_cells,
     estimate=lambda values, settings: mean_estimate(values, resamples=settings.resamples, seed=settings.seed),
     sheet=SheetForm(shown=SHOWN, questions=RATED, lines=_sheet_lines, verdict=_verdict_by_people, draw_by="system"),
 )
