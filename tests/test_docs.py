@@ -117,7 +117,7 @@ def test_the_page_on_the_paper_names_what_there_is() -> None:
 
     page = ROOT / "docs" / "explanation" / "paper.md"
     source = (ROOT / "granola" / "report" / "study.py").read_text(encoding="utf-8")
-    shown = set(re.findall(r'(?:name=|_(?:figure|accuracies|OwnFigure)\(\s*)"([a-z0-9-]+)"', source)) | {"popularity"}
+    shown = set(re.findall(r'(?:name=|_(?:figure|FigureWithOwnDrawing)\(\s*)"([a-z0-9-]+)"', source)) | {"popularity"}
     section = page.read_text(encoding="utf-8").partition("## Section 5: figures")[2].partition("\n## ")[0]
     rows = [
         line.split("|")[2]
