@@ -34,7 +34,7 @@ def ladders_on_spark(
     """Tiered rows of the questions, in order; equal to those of `abstraction.maker.pipeline.make_ladders`, row for row.
 
     A row at which the program fails goes to `on_reject`; without it, EngineError is raised. `snapshot` is a file or an
-    address; for `master` see `kg.export.parquet.session`. The questions are kept in memory. Raises EngineError
+    address; for `master` see `kg.export.parquet.spark_session`. The questions are kept in memory. Raises EngineError
     without Spark or where it fails, UnknownRelationError for a malformed relation.
     """
     questions = list(rows)

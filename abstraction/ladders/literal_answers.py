@@ -151,7 +151,7 @@ YEAR = 365.2425  # days, the mean of the Gregorian calendar
 _UNITS = {"decade": 10, "century": 100, "millennium": 1000}  # years
 _EDGE = 10  # years of the beginning or the end of a century
 _DATE = re.compile(r"-?\d+(?:-\d\d){0,2}")
-# Values of the conditions of rounded amounts, as `literal_ladders` and `age_ladder` write them.
+# Values of the conditions of rounded amounts, as `quantity_ladder` and `age_ladder` write them.
 _ROUNDED = re.compile(r"(?P<amount>-?[\d.]+) to (?P<digits>\d+) digits")
 _BETWEEN = re.compile(r"(?P<low>-?[\d.]+) to (?P<high>-?[\d.]+)")
 _SMALL = 20  # counts below this are on the scale shifted by one, which has a place for zero

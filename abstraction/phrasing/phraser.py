@@ -82,7 +82,7 @@ def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
         prompts = load_prompts(KINDS, bundled, chosen, sets=SETS)
     if [turn.role for turn in prompts[AGAIN.name].turns] != ["user"]:
         where = f"{chosen}/again.txt" if chosen is not None else "again.txt"
-        raise PromptError(f"{where}: it stands behind other turns and must be a single [user] turn")
+        raise PromptError(f"{where}: it comes after other turns and must be a single [user] turn")
     return prompts
 
 

@@ -84,7 +84,7 @@ def warn_of_snapshot_gaps(store: Store, language: str, relation: str | None = No
             chain = ", ".join(fallback_chain(language)[1:])
             note(f"the snapshot has no label in {language!r}; names fall back to {chain}")
     if store.manifest().get("time_aware") is False:
-        note("the snapshot holds truthy statements without qualifiers: ladders cannot tell what held when")
+        note("the snapshot holds truthy statements without qualifiers: a ladder cannot know what held when")
     if relation is not None and relation not in relations_by_id():
         if relation not in store.property_counts([relation]):
             raise UsageError(
@@ -132,7 +132,7 @@ def warn_of_misread_rows(rows: Iterable[QARow], language: str, decisions: Decisi
         meant = optional_field_misspelt_as(name)
         note(f"{count(number, 'row')} with the field {name!r}, which is not read; is {meant!r} meant?")
     for code, number in sorted(others.items())[:5]:
-        note(f"{count(number, 'row')} with the language {code!r}, no known code: ladders are told in {language!r}")
+        note(f"{count(number, 'row')} with the language {code!r}, no known code: ladders are worded in {language!r}")
 
 
 def warn_of_languages_without_rules(rows: Mapping[str, int]) -> None:

@@ -207,7 +207,7 @@ class PhrasingRun:
         """
         if self.counts.rows_with_failed_call:
             asked = count(self.counts.rows_with_failed_call, "row")
-            where = f"; {self._log} tells why" if self._log else ""
+            where = f"; {self._log} has the reasons" if self._log else ""
             fallback = self.counts.fallback_clause
             note(f"{asked} without an answer of the model's {fallback}{where}; another run asks again")
 
@@ -402,7 +402,7 @@ class Ladder(Command["tuple[TieredRow, Sequence[str]]"]):
             if answer is not None and answer not in there:
                 raise UsageError(f"--answer-qid {answer}: the snapshot has no such entity")
             if row.subject_qid is not None and row.subject_qid not in there:
-                note(f"--subject-qid {row.subject_qid}: the snapshot has no such entity, so it tells nothing")
+                note(f"--subject-qid {row.subject_qid}: the snapshot has no such entity, so it is of no use")
             made = next(iter(make_ladders([row], store, language=self.language, linker=self.linker)))
             doubts = doubt_lines_for_terminal(list(Reviewer(store, language=self.language).doubts(made)))
         if relation is None:

@@ -2,7 +2,7 @@
 
 item -> judge -> verdicts (JSON lines) -> estimates by slice -> table, LaTeX, CSV, figure. All steps after the verdicts
 are shared; a task defines the fields of its rows. Tables and figures of the papers are data:
-`granola.evidence.verdict_rows.published`.
+`granola.evidence.verdict_rows.published_figures`.
 """
 
 from __future__ import annotations

@@ -204,8 +204,11 @@ _TITLES = {
 def read_verdicts(paths: Sequence[Path], *, on_reject: OnReject) -> list[dict[str, Any]]:
     """The rows of all files, each with `file` and the `settings` that produced the file.
 
-    Damaged rows and rows of no task are rejected. Raises UsageError where no row is left.
+    Damaged rows and rows of no task are rejected. Raises UsageError where no row is left, and for a file given twice.
     """
+    # Counted twice, the items would be a second judge's, and intervals too narrow.
+    if twice := [str(path) for path, times in Counter(path.resolve() for path in paths).items() if times > 1]:
+        raise UsageError(f"{', '.join(twice)}: the same file is given twice")
     rows: list[dict[str, Any]] = []
     rejected: list[RejectedRow] = []
     for path in paths:
@@ -458,7 +461,7 @@ def _pool_item(task: EvidenceTask, rows: Sequence[Row], judges: Sequence[str]) -
         if value is None:
             name = _LACKING.get(place[-1], place[-1])
             reasons = [row["unjudged"][name] for row in rows if name in row.get("unjudged", {})]
-            lacking[name] = next(iter(reasons), "no judge told")
+            lacking[name] = next(iter(reasons), "no judge reported it")
         elif place == ("deflects",):
             value = next(row["deflects"] for row in rows if row["deflects"]) if value else ""
         parent: Any = pooled

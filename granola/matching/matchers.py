@@ -211,8 +211,7 @@ def matcher(
     """
     spec, name = name, name.partition(":")[0]
     if name not in MATCHERS:
-        # the least similarity, in [0, 1]
-        near = difflib.get_close_matches(name.lower(), MATCHERS, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(name.lower(), MATCHERS, n=1, cutoff=0.5)  # 0.5 finds a word half right
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise MatcherError(f"no matcher {name!r}; there are {', '.join(sorted(MATCHERS))}{hint}")
     entry = MATCHERS[name]

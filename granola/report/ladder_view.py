@@ -14,7 +14,7 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )  # fmt: skip
-# Dates in the form of `abstraction.base.tiers.literal`: a year of four digits or more, month and day optional.
+# Dates in the form of `abstraction.base.tiers.literal_text`: a year of four digits or more, month and day optional.
 _TIME = re.compile(r"(-?)(\d{4,16})(?:-(\d\d)(?:-(\d\d))?)?")
 # The statement ids that WikiData's pages use as anchors; other ids were made for data without ids.
 _STATEMENT_ID = re.compile(r"\A[QP][0-9]+\$[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}\Z", re.IGNORECASE)

@@ -133,7 +133,7 @@ def create_app(service: Service) -> Gate:
         assert isinstance(error, HTTPException)
         allowed = (error.headers or {}).get("Allow", "another method")
         codes = {
-            404: ("path", "no such path; GET /v1/openapi.json tells those there are"),
+            404: ("path", "no such path; GET /v1/openapi.json lists all paths"),
             405: ("method", f"{request.method[:20]} is not what this path takes; it takes {allowed}"),
         }
         code, detail = codes.get(error.status_code, ("http", str(error.detail)))

@@ -154,7 +154,7 @@ class BoundedRoute(APIRoute):
                 raise HTTPProblem(415, "media-type", "send JSON, with the header Content-Type: application/json")
             if query := parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True):
                 names = ", ".join(sorted({name for name, _ in query}))[:100]
-                raise HTTPProblem(422, "request", f"{names} stands in the address; {self.path} reads its body alone")
+                raise HTTPProblem(422, "request", f"{names} is in the address; {self.path} reads its body alone")
             body = request.scope[BODY]
 
             def read_and_check() -> Any:

@@ -156,7 +156,7 @@ class _RowRequest(BaseModel):
 
     id: Any = Field(None, description="A text or a whole number.")
     question: Any = Field(description="A text.", examples=["Where was Barack Obama born?"])
-    relation: Any = Field(None, description="Property id, as P19; told by the wording if it can be.")
+    relation: Any = Field(None, description="Property id, as P19; found from the wording where possible.")
     question_entity: Any = Field(None, description='The entity asked about: its name, or {"text", "qid"}.')
     question_entity_qid: Any = Field(None, description="Its id alone.")
 
@@ -309,7 +309,7 @@ class ScoreRequest(MatchSettings):
                 row = Row.from_json({"id": f"row-{number}", **data})
                 limits.checked_name_lengths(row)
                 if row.id in rows:
-                    raise RowError(f"id {row.id!r} stands there already")
+                    raise RowError(f"id {row.id!r} is there already")
                 rows[row.id] = row
             except RowError as error:
                 rejected.append(RejectedRow(source=f"rows[{number}]", reason=str(error), excerpt=repr_excerpt(data)))

@@ -7,7 +7,7 @@ Order and forms
     The number of sitelinks is a property of the entity itself (wikibase:sitelinks), as in the query service.
     A value without an RDF form in WikiData is an rdf:JSON literal, {"type", "value"}; a URL that is no IRI an
     xsd:anyURI literal. The order of aliases, statements and qualifiers, which triples do not have, is stored
-    in triples of our own (`kg.reading.rdf_entities.places`), and so do days that do not exist (31 June).
+    in triples of our own (`kg.reading.rdf_entities.encode_order`), and so do days that do not exist (31 June).
 Omitted, for RDF has no form for it
     Counts over the whole source; altitudes of coordinates. Terms in a language whose code is no language tag are
     left out and counted.

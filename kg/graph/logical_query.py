@@ -91,7 +91,7 @@ class LogicalQuery:
         if not self.branches:
             raise QueryShapeError("a query without branches asks for nothing")
         if len(set(self.branches)) < len(self.branches):
-            raise QueryShapeError("a branch stands twice in the query")  # a repeated branch adds no condition
+            raise QueryShapeError("a branch is in the query twice")  # a repeated branch adds no condition
         if self.union and len(self.branches) < 2:
             raise QueryShapeError("a union has two branches or more")
 

@@ -469,7 +469,7 @@ class Neo4jStore:
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:
             raise DamagedMirrorError(
                 f"{self.address}: {what} cannot be read ({error}); something else wrote to the database:"
-                " 'granola snapshot verify' tells what, and push --replace mends it"
+                " 'granola snapshot verify' lists what, and push --replace mends it"
             ) from error
 
 

@@ -1,6 +1,6 @@
 """The layout of a snapshot file. It is plain SQL, for users who read it with other tools."""
 
-APPLICATION_ID = 0x4B475331  # "KGS1", in the header of the file: it is told from other databases before it is opened
+APPLICATION_ID = 0x4B475331  # "KGS1", in the header of the file, by which it is recognised before it is opened
 SCHEMA_VERSION = 1  # raised when a reader of the version before would misread a file
 
 DEPRECATED, NORMAL, PREFERRED = range(3)  # `rank > 0` is what is not known to be wrong

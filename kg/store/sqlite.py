@@ -130,7 +130,11 @@ class SQLiteStore:
             filling.record_redirects(store._connection, redirects or {})
             store._manifest = filling.finish_snapshot(store._connection, manifest or {}, other_values, other_properties)
         except sqlite3.OperationalError as error:  # a full disk, above all
+            store.close()
             raise SnapshotError(f"cannot write snapshot {path}: {error}") from error
+        except BaseException:
+            store.close()
+            raise
         store._redirected = bool(redirects)
         return store
 

@@ -170,7 +170,7 @@ def test_bundled_prompts_are_whole_and_can_be_replaced(tmp_path: Path) -> None:
     assert signature_of(mine, LADDER) != signature_of(bundled, LADDER)
     assert signature_of(mine, AGAIN) == signature_of(bundled, AGAIN)
     (tmp_path / "again.txt").write_text("[system]\nno\n[user]\n{{problem}}\n", encoding="utf-8")
-    with pytest.raises(PromptError, match=r"again\.txt: it stands behind other turns"):
+    with pytest.raises(PromptError, match=r"again\.txt: it comes after other turns"):
         read_prompts(tmp_path)
     (tmp_path / "again.txt").unlink()
     (tmp_path / "ladder.txt").write_text("[user]\n{{question}}\n", encoding="utf-8")

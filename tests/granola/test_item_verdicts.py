@@ -189,6 +189,8 @@ def test_files_of_no_row_and_of_two_tasks_are_told(tmp_path: Path) -> None:
     plain = write(tmp_path / "plain.jsonl", [{"id": "1"}])
     with pytest.raises(UsageError, match=r"no row; .*no verdict of granola"):
         Verdicts(judged=(plain,)).run()
+    with pytest.raises(UsageError, match=r"plain\.jsonl: the same file is given twice"):
+        Verdicts(judged=(plain, tmp_path / "." / "plain.jsonl")).run()
 
 
 def test_a_table_is_text_latex_csv_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

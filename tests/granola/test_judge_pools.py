@@ -68,7 +68,7 @@ def test_what_no_judge_says_is_named(tmp_path: Path) -> None:
     nobody = answers(tmp_path, item(eligibility=None), item(eligibility=None, unjudged={"eligibility": "cut off"}))
     assert (nobody.eligibility, nobody.unjudged) == (None, {"eligibility": "cut off"})
     silent = answers(tmp_path, item(deflects=None), item(deflects=None))
-    assert (silent.deflects, silent.unjudged) == (None, {"deflection": "no judge told"})
+    assert (silent.deflects, silent.unjudged) == (None, {"deflection": "no judge reported it"})
     assert answers(tmp_path, item(deflects=None), item(deflects="rule")).deflects == "rule"
     assert answers(tmp_path, item(deflects=""), item(deflects="rule")).deflects == ""
 

@@ -88,7 +88,7 @@ class Commands(TyperGroup):
                 ]
             )
         formatter.write_paragraph()
-        formatter.write_text("granola COMMAND --help tells a command's options.")
+        formatter.write_text("granola COMMAND --help lists a command's options.")
 
     @property
     def commands(self) -> dict[str, Any]:

@@ -179,7 +179,7 @@ class SampleMaker:
                 # "New York" contains "York": a reader would find the answer although the label excludes it.
                 hidden = category in (Category.CONTRADICTORY, Category.IRRELEVANT) and not grounding.query.union
                 if hidden and any(states_name(text, answer) for text in citations for answer in worded.answer):
-                    raise NoSampleError("the answer's name stands in the citations")
+                    raise NoSampleError("the citations contain the answer's name")
             except NoSampleError as error:
                 self.counts[f"{DROPPED}{category}: {error}"] += 1
                 continue
