@@ -80,13 +80,13 @@ class Fault:
         return partial(Fault, stage=self.stage, place=self.place, error=self.error), ()
 
     @property
-    def message(self) -> str:
+    def reject_reason(self) -> str:
         """The reason as lists of rejected rows show it."""
         return f"{FAULT} in {self.stage}{f', {self.place}' if self.place else ''}: {self.error}; please report it"
 
     def rejected(self, *, source: str, id: str, text: str) -> RejectedRow:
         """The rejected row of the fault, with its place, its id and the beginning of its text."""
-        return RejectedRow(source=source or id, reason=self.message, excerpt=excerpt(text), id=excerpt(id))
+        return RejectedRow(source=source or id, reason=self.reject_reason, excerpt=excerpt(text), id=excerpt(id))
 
 
 def fault_or_raise(error: Exception, stage: str) -> Fault:

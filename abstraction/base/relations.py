@@ -76,7 +76,7 @@ ANY = Relation(id="", label="", asks="any", trivial=_SAYS_NOTHING)
 _data = partial(package_data, "relations.json")
 
 
-def trivial_phrases(groups: Iterable[str]) -> frozenset[str]:
+def trivial_phrases_of_groups(groups: Iterable[str]) -> frozenset[str]:
     """The trivial phrases of groups of the table, as rows name them under "trivial_groups"."""
     return frozenset(phrase for group in groups for phrase in _data()["trivial"][group])
 
@@ -86,7 +86,10 @@ def relations_by_id() -> Mapping[str, Relation]:
     """All rows by property id, in the table's order."""
     out: dict[str, Relation] = {}
     for row in _data()["relations"]:
-        words, facets = trivial_phrases(row.get("trivial_groups", ())).union(row.get("trivial", ())), row.get("facets")
+        words, facets = (
+            trivial_phrases_of_groups(row.get("trivial_groups", ())).union(row.get("trivial", ())),
+            row.get("facets"),
+        )
         out[row["id"]] = Relation(
             id=row["id"],
             label=row["label"],
@@ -177,7 +180,7 @@ _DOER = re.compile(
 
 
 @bounded_cache(entries=1 << 13, longest=250)  # 10 MB at most
-def head_of_description(description: str) -> tuple[str, str] | None:
+def head_noun_and_class_of_description(description: str) -> tuple[str, str] | None:
     """The head noun of a description opening and its class, or None. "city in France" -> ("city", "place")."""
     opening = _HEAD_END.split(normalise(description[:LONGEST_DESCRIPTION]), maxsplit=1)[0].strip()
     pattern, kinds = _head_noun_pattern_and_classes()
@@ -189,7 +192,7 @@ def answer_class_of_description(description: str) -> str | None:
     """The answer class of a description's head noun, or None."""
     if _DOER.match(description):
         return "occupation"
-    head = head_of_description(description)
+    head = head_noun_and_class_of_description(description)
     return head[1] if head else None
 
 

@@ -30,7 +30,7 @@ _EVIDENCE_FIELDS = frozenset(
 _TIER_FIELDS = frozenset({"text", "qid", "aliases", "bits", "bits_asked", "evidence", "of", "language"})
 
 
-def _unknown(data: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
+def _unknown_fields(data: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
     if data.keys() <= known:
         return {}
     return {key: value for key, value in data.items() if key not in known}
@@ -99,7 +99,7 @@ class Evidence:
         fields: dict[str, Any] = {name: data[name] for name in _EVIDENCE_FIELDS if data.get(name) is not None}
         if span := fields.pop("span", None):
             fields["span"] = (span[0], span[1])
-        return cls(**fields, extra=_unknown(data, _EVIDENCE_FIELDS))
+        return cls(**fields, extra=_unknown_fields(data, _EVIDENCE_FIELDS))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -194,7 +194,7 @@ class Tier:
             evidence=tuple(map(Evidence.from_json, evidence)),
             of=tuple(map(str, of)),
             language=language,
-            extra=_unknown(data, _TIER_FIELDS),
+            extra=_unknown_fields(data, _TIER_FIELDS),
         )
 
 
@@ -218,7 +218,8 @@ class Level:
     def from_json(cls, data: Mapping[str, Any]) -> Level:
         """The inverse of `to_json`."""
         return cls(
-            tiers=tuple(Tier.from_json(item) for item in data["tiers"]), extra=_unknown(data, frozenset({"tiers"}))
+            tiers=tuple(Tier.from_json(item) for item in data["tiers"]),
+            extra=_unknown_fields(data, frozenset({"tiers"})),
         )
 
 
@@ -273,10 +274,12 @@ def from_description(graph: Graph, entity_id: str, words: str) -> Evidence:
     start = text.find(words)
     if start < 0:
         start = text.casefold().find(words.casefold())
-    return from_span(graph, entity_id, (start, start + len(words)) if start >= 0 else _find_cleaned_span(text, words))
+    return evidence_from_description_span(
+        graph, entity_id, (start, start + len(words)) if start >= 0 else _find_cleaned_span(text, words)
+    )
 
 
-def from_span(graph: Graph, entity_id: str, span: tuple[int, int] | None) -> Evidence:
+def evidence_from_description_span(graph: Graph, entity_id: str, span: tuple[int, int] | None) -> Evidence:
     """[start, end) of an entity's description as evidence."""
     label = graph.label(entity_id)
     return Evidence(
@@ -339,14 +342,16 @@ def complete_evidence(ladder: Ladder, *, further_steps: Sequence[Evidence] = ())
     for level in ladder.levels[1:]:
         earlier += [step for tier in level.tiers for step in tier.evidence if step not in earlier]
         tiers = (
-            tuple(_complete_tier(tier, known, earlier, linked=linked) for tier in level.tiers) if known else level.tiers
+            tuple(_with_completed_evidence(tier, known, earlier, linked=linked) for tier in level.tiers)
+            if known
+            else level.tiers
         )
         levels.append(Level(tiers=tiers))
         known |= {tier.qid for tier in tiers if tier.qid}
     return Ladder(levels=tuple(levels), abstained=ladder.abstained)
 
 
-def _complete_tier(tier: Tier, known: Collection[str], earlier: Sequence[Evidence], *, linked: bool) -> Tier:
+def _with_completed_evidence(tier: Tier, known: Collection[str], earlier: Sequence[Evidence], *, linked: bool) -> Tier:
     evidence = tier.evidence
     for _ in range(len(earlier)):  # each step is added at most once, so cycles end
         led = {step.value for step in evidence if step.kind == "statement"}

@@ -100,7 +100,7 @@ class _UnlinkedNameResolver:
     def _split_name(self, place: Place) -> tuple[Step, Place | None]:
         """The places in an unlinked name, and the state or division that it puts them in."""
         text = place.text
-        match = None if self._gazetteer.places_named(text, sites=True) else _OF.fullmatch(text)
+        match = None if self._gazetteer.ids_of_places_named(text, sites=True) else _OF.fullmatch(text)
         match = match or _OWNED.fullmatch(text)
         if match and (qid := self._state_or_division(match["whole"])):
             part = match["part"].removeprefix("the ")
@@ -128,7 +128,7 @@ class _UnlinkedNameResolver:
         inside = {normalise(n) for state in states or stated for n in self._graph.names(state)}
         typed = _TYPED.fullmatch(place.text)
         names = dict.fromkeys((place.text, typed["name"] if typed else place.text))
-        known = dict.fromkeys(q for name in names for q in self._gazetteer.places_named(name))
+        known = dict.fromkeys(q for name in names for q in self._gazetteer.ids_of_places_named(name))
         divisions = [
             q
             for q in known
@@ -164,7 +164,7 @@ class _UnlinkedNameResolver:
 
     def _state_by_label(self, name: str) -> str | None:
         """The one present state with this label, or whose label begins with it ("United States")."""
-        known = self._gazetteer.places_named(name)
+        known = self._gazetteer.ids_of_places_named(name)
         states = [q for q in known if self.is_country(q) and (self._graph.label(q) or "").startswith(name)]
         others = [q for q in known if q not in states and self._graph.label(q) == name]
         if any(self._graph.is_instance(q, FIRST_DIVISION) for q in others):
@@ -175,14 +175,14 @@ class _UnlinkedNameResolver:
         """The one present state with this name among its aliases: "China" in "Eastern China"."""
         if WORLD.search(name):
             return None
-        states = [q for q in self._gazetteer.places_named(name) if self._gazetteer.is_state(q)]
+        states = [q for q in self._gazetteer.ids_of_places_named(name) if self._gazetteer.is_state(q)]
         return states[0] if len(states) == 1 and not self._graph.is_historical(states[0]) else None
 
     def _state_or_division(self, name: str) -> str | None:
         """The state with this name, else the one first-level division with this label."""
         divisions = [
             q
-            for q in self._gazetteer.places_named(name)
+            for q in self._gazetteer.ids_of_places_named(name)
             if self._graph.label(q) == name and self._graph.is_instance(q, FIRST_DIVISION)
         ]
         return self._state_by_label(name) or (divisions[0] if len(divisions) == 1 else None)
@@ -245,7 +245,7 @@ def dependent_territory_tier_if_any(case: LadderCase, key: str) -> list[Proposal
     places.
     """
     qid = case.answer if key == ANSWER else key
-    if not case.gazetteer.dependency_classes(qid):
+    if not case.gazetteer.classes_as_present_dependency(qid):
         return []
     kinds = [
         v for v in current_values(case.graph, qid, "P31") if _NAMED.search(v.label) and _DEPENDENCY.search(v.label)

@@ -8,7 +8,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from abstraction.base.tiers import Condition, Evidence, from_description, from_span, from_statement, join_evidence
+from abstraction.base.tiers import (
+    Condition,
+    Evidence,
+    evidence_from_description_span,
+    from_description,
+    from_statement,
+    join_evidence,
+)
 from abstraction.ladders.phrase_parts import (
     KindChain,
     Nation,
@@ -207,7 +214,7 @@ def _described_parents(case: LadderCase, child: str) -> list[NamedStep]:
     for owner in parse_organisation(case.graph.description(child) or "", case.vocabulary).owners:
         if qid := _find_described_owner(case, child, owner):
             labels = {i: label for i in (child, qid) if (label := case.graph.label(i))}
-            evidence = replace(from_span(case.graph, child, owner.span), labels=labels)
+            evidence = replace(evidence_from_description_span(case.graph, child, owner.span), labels=labels)
             return [(qid, evidence, one_condition("P749", qid))]
     return []
 

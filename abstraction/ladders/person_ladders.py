@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from abstraction.base.tiers import Evidence, from_span, from_statement
+from abstraction.base.tiers import Evidence, evidence_from_description_span, from_statement
 from abstraction.ladders.class_terms import ClassAbove, class_layers_above, denied_superclasses, used_as_value
 from abstraction.ladders.offices import (
     PersonPhrases,
@@ -293,7 +293,7 @@ def _add_described_kind_and_work(case: LadderCase, lattice: PhraseLattice) -> No
         return
     kind = match["kind"][:1].lower() + match["kind"][1:]
     if _SUPPORTED.search(kind) and normalise(kind) not in {"character", "fictional human"}:
-        evidence = (from_span(case.graph, case.answer, match.span("kind")),)
+        evidence = (evidence_from_description_span(case.graph, case.answer, match.span("kind")),)
         conditions = one_condition("text", f"kind:{normalise(kind)}")
         wording = worded(kind, _features_of_kind(kind), evidence, conditions)
         lattice.add(kind, (wording,), order=5)
@@ -303,7 +303,7 @@ def _add_described_kind_and_work(case: LadderCase, lattice: PhraseLattice) -> No
     phrase = f"{kind} {link} {definite(work, of='work')}"
     if not repeats_answer(case, phrase):
         features = _features_of_kind(kind) | {f"w:{normalise(work)}"}
-        evidence = (from_span(case.graph, case.answer, (match.start("kind"), match.end("work"))),)
+        evidence = (evidence_from_description_span(case.graph, case.answer, (match.start("kind"), match.end("work"))),)
         conditions = one_condition("text", f"in:{normalise(work)}")
         wording = worded(phrase, features, evidence, conditions)
         lattice.add(phrase, (wording,), order=1)

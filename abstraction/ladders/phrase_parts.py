@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from abstraction.base.tiers import Condition, Evidence, from_span, from_statement
+from abstraction.base.tiers import Condition, Evidence, evidence_from_description_span, from_statement
 from abstraction.ladders.class_terms import ClassAbove, class_layers_above
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, cached_per_source, current_values, one_condition
 from abstraction.text.descriptions.attested_words import (
@@ -141,7 +141,9 @@ def current_or_ended_statements(graph: Graph, entity_id: str, prop: str) -> list
 
 def word_evidence(case: LadderCase, used: Sequence[DescriptionWord]) -> tuple[Evidence, ...]:
     """The words of the answer's description as evidence, one step for each contiguous span."""
-    return tuple(from_span(case.graph, case.answer, span) for span in spans_of_contiguous_words(used))
+    return tuple(
+        evidence_from_description_span(case.graph, case.answer, span) for span in spans_of_contiguous_words(used)
+    )
 
 
 def find_nationalities(case: LadderCase, national: Nationality | None, properties: Sequence[str]) -> list[Nation]:

@@ -444,7 +444,11 @@ class ContainerClimb:
         known = bundled_demonyms().countries
         nodes = candidates = remove(
             nodes,
-            lambda p: p.qid in WORLDS or self.case.gazetteer.is_no_tier(p.qid) if p.qid else normalise(p.text) in known,
+            lambda p: (
+                p.qid in WORLDS or self.case.gazetteer.is_region_unused_as_tier(p.qid)
+                if p.qid
+                else normalise(p.text) in known
+            ),
         )
         sure = certain_containers(self.up, self.alternatives, ANSWER) - self._keys_in_one_of_several_divisions()
         nodes = remove(nodes, lambda p: p.key not in sure)
@@ -478,7 +482,7 @@ class ContainerClimb:
 
     def _dependency_classes_of_key(self, key: str) -> tuple[str, ...]:
         qid = self._qid_of_key(key)
-        return self.case.gazetteer.dependency_classes(qid) if qid else ()
+        return self.case.gazetteer.classes_as_present_dependency(qid) if qid else ()
 
     def _is_continent(self, qid: str) -> bool:
         return CONTINENT_CLASS in self.graph.classes(qid)

@@ -67,7 +67,7 @@ class ValueHierarchy:
     @cached_property
     def entity_total(self) -> int:
         """The number of entities with a counted property; an entity with two of them counts twice."""
-        return sum(self._counts.count_property(prop) for prop in self._counted)
+        return sum(self._counts.count_entities_with_property(prop) for prop in self._counted)
 
     @cached_property
     def _below(self) -> Mapping[str, tuple[str, ...]]:
@@ -165,8 +165,8 @@ class JointShares:
         or too many.
         """
         pairs = sorted(base)
-        self._counts.load_pairs(pairs)
-        counts = {pair: self._counts.count_pair(*pair) for pair in pairs}
+        self._counts.load_pair_counts(pairs)
+        counts = {pair: self._counts.count_entities_with_value(*pair) for pair in pairs}
         if sum(counts.values()) > MOST:
             return ()
         held = self._counts.store.referrers(pairs, limit=MOST + 1)  # one more shows that there are too many
@@ -193,7 +193,7 @@ class PlaceShares:
     @property
     def located_total(self) -> int:
         """N: the number of statements that locate an entity, or of entities with a state where these are more."""
-        return max(self._containers.statement_total, self._counts.count_property("P17"))
+        return max(self._containers.statement_total, self._counts.count_entities_with_property("P17"))
 
     @property
     def states(self) -> frozenset[str]:
@@ -210,8 +210,8 @@ class PlaceShares:
         share = 0.0
         if mass := self._containers.statement_count(key):
             share = (mass + 1) / self._containers.statement_total  # the place itself is one of the answers
-        if key in self.states and (of_state := self._counts.count_pair("P17", key)):
-            share = max(share, of_state / self._counts.count_property("P17"))
+        if key in self.states and (of_state := self._counts.count_entities_with_value("P17", key)):
+            share = max(share, of_state / self._counts.count_entities_with_property("P17"))
         parts = self._states_and_states_by_part[1]
         if key in parts:
             share = max(share, sum(self.share(state) or 0.0 for state in sorted(parts[key])))
@@ -224,7 +224,7 @@ class PlaceShares:
         graph = Graph(self._counts.store, language=self._language, properties=_READ)
         gazetteer = Gazetteer(graph, Classifier(graph))
         countries = [value for value, _ in self._counts.store.values_of("P17")]
-        self._counts.load_pairs(("P17", country) for country in countries)
+        self._counts.load_pair_counts(("P17", country) for country in countries)
         graph.fetch(countries)
         states = frozenset(
             country for country in countries if gazetteer.is_state(country) and not graph.is_historical(country)
@@ -335,7 +335,7 @@ class ConditionBitsCounter:
                 pairs = frozenset(
                     (base.prop, value)
                     for value in self._values_at_or_below(base)
-                    if self._counts.count_pair(base.prop, value)
+                    if self._counts.count_entities_with_value(base.prop, value)
                 )
                 share = self._joint.share(pairs, part.prop, self._values_at_or_below(part))
             bits += part.bits if share is None else bits_of_share(share)
@@ -371,8 +371,12 @@ class ConditionBitsCounter:
             return 1 / (last - first + 1)  # a condition with a year: all years of the relation are equally likely
         if prop in self._below:
             return self._below[prop].share(value)
-        count = self._counts.count_pair(prop, value)
-        return count / max(size if prop in _RARE else self._counts.count_property(prop), count) if count else None
+        count = self._counts.count_entities_with_value(prop, value)
+        return (
+            count / max(size if prop in _RARE else self._counts.count_entities_with_property(prop), count)
+            if count
+            else None
+        )
 
     def _bits_of_words(self, value: str, kind: str, size: float, phrase: str) -> ConditionBits | None:
         """Bits of a condition in words, without a statement: words that name a class, an office or a nation, or a
@@ -421,11 +425,13 @@ class ConditionBitsCounter:
             languages = fallback_chain(self._vocabulary.language)
             matches = self._counts.store.find([name], languages=languages).get(name, [])
             entity_ids = tuple(match.id for match in matches)
-        self._counts.load_pairs((prop, qid) for qid in entity_ids)
+        self._counts.load_pair_counts((prop, qid) for qid in entity_ids)
         best = max(
-            entity_ids, key=lambda qid: (self._counts.count_pair(prop, qid), -number_within_kind(qid)), default=None
+            entity_ids,
+            key=lambda qid: (self._counts.count_entities_with_value(prop, qid), -number_within_kind(qid)),
+            default=None,
         )
-        if best is None or not self._counts.count_pair(prop, best):
+        if best is None or not self._counts.count_entities_with_value(prop, best):
             return None
         return self._bits_of_condition(Condition(property=prop, value=best), kind, size, "")
 
@@ -433,7 +439,7 @@ class ConditionBitsCounter:
     def _entities_per_description(self) -> float:
         """The number of entities in the source per description that was read."""
         read = min(self._counts.store.manifest()["counts"].get("items", 0), DESCRIPTIONS_READ)
-        return max(1.0, self._counts.count_property("P31") / read) if read else 1.0
+        return max(1.0, self._counts.count_entities_with_property("P31") / read) if read else 1.0
 
     @cached_property
     def _phrase_ending_counts(self) -> Mapping[str, int]:
@@ -519,8 +525,8 @@ class TierBits:
         """The bits of an answer among all answers of the relation in the source, add-one smoothed; None where it has
         no answers.
         """
-        total = self._counts.count_property(relation)
-        return math.log2((total + 1) / (self._counts.count_pair(relation, qid) + 1)) if total else None
+        total = self._counts.count_entities_with_property(relation)
+        return math.log2((total + 1) / (self._counts.count_entities_with_value(relation, qid) + 1)) if total else None
 
     def bits_of_container(self, qid: str, asked: Relation, kinds: Collection[str]) -> float | None:
         """The bits of lying in a place, in the population for answers of its classes; None where they are unknown."""

@@ -48,8 +48,8 @@ class ValueCounts:
         self._pairs: dict[Pair, int] = {}
         self._totals: dict[str, int] = {}
 
-    def load_pairs(self, pairs: Iterable[Pair]) -> None:
-        """Read the counts of many pairs from the store at once, before `count_pair` is called."""
+    def load_pair_counts(self, pairs: Iterable[Pair]) -> None:
+        """Read the counts of many pairs from the store at once, before `count_entities_with_value` is called."""
         asked = dict.fromkeys(pairs)
         missing = [pair for pair in asked if pair not in self._pairs]
         if len(self._pairs) + len(missing) > MOST_PAIRS:
@@ -59,28 +59,30 @@ class ValueCounts:
             counts = self.store.value_counts(missing)
             self._pairs.update((pair, counts.get(pair, 0)) for pair in missing)
 
-    def count_pair(self, prop: str, value: str) -> int:
+    def count_entities_with_value(self, prop: str, value: str) -> int:
         """The number of entities with (property, value); 0 where there are none."""
         if (prop, value) not in self._pairs:
-            self.load_pairs([(prop, value)])
+            self.load_pair_counts([(prop, value)])
         return self._pairs[prop, value]
 
-    def count_property(self, prop: str) -> int:
+    def count_entities_with_property(self, prop: str) -> int:
         """The number of entities with the property."""
         if prop not in self._totals:
             self._totals[prop] = self.store.property_counts([prop]).get(prop, 0)
         return self._totals[prop]
 
-    def load_for_relation(self, relation: Relation, ids: Iterable[str]) -> None:
+    def load_counts_for_relation(self, relation: Relation, ids: Iterable[str]) -> None:
         """Read in one batch the counts of entities as values of the relation and of its kindred relations."""
-        self.load_pairs((prop, qid) for qid in ids for prop in (relation.id, *kindred_relations(relation)) if prop)
+        self.load_pair_counts(
+            (prop, qid) for qid in ids for prop in (relation.id, *relation_ids_with_same_answer_class(relation)) if prop
+        )
 
     def uses(self, relation: Relation, qid: str) -> int:
         """The number of entities with `qid` as the relation's value."""
-        return self.count_pair(relation.id, qid) if relation.id else 0
+        return self.count_entities_with_value(relation.id, qid) if relation.id else 0
 
 
-def kindred_relations(relation: Relation) -> tuple[str, ...]:
+def relation_ids_with_same_answer_class(relation: Relation) -> tuple[str, ...]:
     """The other relations of the table that ask for the same kind of answer; empty where any kind is asked for."""
     if relation.asks == "any":
         return ()
@@ -169,17 +171,17 @@ class Candidates:
             CANDIDATES_KEPT, lambda key, signs: len(key[0]) + 600 * (1 + len(signs))
         )
 
-    def find_fitting(self, text: str, relation: Relation) -> Sequence[Candidate] | None:
+    def fitting_candidates_or_none(self, text: str, relation: Relation) -> Sequence[Candidate] | None:
         """The candidates of a text as an answer to the relation: items with the name that fit; None where no item has
         the name.
         """
         key = (text, relation.id, relation.asks)
         if key not in self._candidates:
-            matches = self.items_named(text, relation)
+            matches = self.items_by_first_matching_form(text, relation)
             self._candidates[key] = tuple(self.filter_fitting(matches, text, relation)) if matches else None
         return self._candidates[key]
 
-    def items_named(self, text: str, relation: Relation) -> tuple[NameMatch, ...]:
+    def items_by_first_matching_form(self, text: str, relation: Relation) -> tuple[NameMatch, ...]:
         """Items with the name, from the first form of the text that has any.
 
         The forms are: as written; without brackets; without or with an article; with a usual ending ("Stax" for "Stax
@@ -189,13 +191,19 @@ class Candidates:
         bare_word = relation.asks == "any" and text.islower()
         if text.endswith(")") and (matches := self.find_typed(text)):
             return matches  # "Boston (town)" is not every Boston
-        for variant in (*variants(text), *(f"{text} {end}" for end in ENDINGS.get(relation.asks, ()))):
+        for variant in (*name_variants(text), *(f"{text} {end}" for end in ENDINGS.get(relation.asks, ()))):
             matches = self._fetch_items_named(variant)
             if bare_word:
                 matches = tuple(m for m in matches if m.text.islower() and len(m.text) > CODE_LENGTH)
             if matches:
                 return matches
-        return () if bare_word else self.find_typed(text) or self._find_by_chain(text) or self._find_in_phrase(text)
+        return (
+            ()
+            if bare_word
+            else self.find_typed(text)
+            or self._find_place_by_containers(text)
+            or self._find_place_or_person_in_phrase(text)
+        )
 
     def find_typed(self, text: str) -> tuple[NameMatch, ...]:
         """The items that a text with name and type refers to, by the first split that fits; empty for other texts."""
@@ -213,14 +221,14 @@ class Candidates:
         """
         graph, answer_classes = self._graph, self._classes(entity_id)
         kinds = (*graph.classes(entity_id), *graph.targets(entity_id, "P106"))
-        if any(split.type in self._type_names_of_class(kind) for kind in kinds) and (
+        if any(split.type in self._names_and_heads_of_class_and_superclasses(kind) for kind in kinds) and (
             not split.proper or ("place" in answer_classes and not graph.is_instance(entity_id, SETTLEMENTS))
         ):
             return True
         description = graph.description(entity_id) if "person" in answer_classes else None
         return description is not None and f" {split.type} " in f" {' '.join(_WORD.findall(normalise(description)))} "
 
-    def _type_names_of_class(self, class_id: str) -> frozenset[str]:
+    def _names_and_heads_of_class_and_superclasses(self, class_id: str) -> frozenset[str]:
         known = self._types.get(class_id)
         if known is None:
             near = [class_id, *self._graph.targets(class_id, "P279")]
@@ -233,13 +241,13 @@ class Candidates:
             known = self._types[class_id] = frozenset(out - {""})
         return known
 
-    def _find_by_chain(self, text: str) -> tuple[NameMatch, ...]:
+    def _find_place_by_containers(self, text: str) -> tuple[NameMatch, ...]:
         """Places by a chain: those with the first name that lie in all the others, "Warren, Ohio"."""
         first, *around = (part.strip() for part in text.rstrip(". ").split(",", LONGEST_CHAIN))
         names = {normalise(part) for part in around}
         if not around or not first or "" in names:
             return ()
-        for variant in variants(first):
+        for variant in name_variants(first):
             places = [m for m in self._fetch_items_named(variant) if not PLACES.isdisjoint(self._classes(m.id))]
             if inside := tuple(m for m in places if names <= self._gazetteer.container_names(m.id)):
                 return inside
@@ -251,7 +259,7 @@ class Candidates:
         self._graph.fetch(m.id for m in matches)
         return matches
 
-    def _find_in_phrase(self, text: str) -> tuple[NameMatch, ...]:
+    def _find_place_or_person_in_phrase(self, text: str) -> tuple[NameMatch, ...]:
         """Places after a preposition ("in Munich"), persons before their role ("Bob Geldof as Pink")."""
         for pattern, kinds in ((_IN, PLACES), (_AS, _PERSONS)):
             if match := pattern.fullmatch(text.strip()):
@@ -274,18 +282,18 @@ class Candidates:
             kinds = self._classes(match.id)
             if "never" in kinds or match.id in out or (is_kin and "group" in kinds):
                 continue
-            fits = filter_ is None or (bool(kinds) and fits_class(kinds, filter_))
+            fits = filter_ is None or (bool(kinds) and passes_class_filter(kinds, filter_))
             candidate = Candidate(qid=match.id, name=match, exact=match.text == text.strip(), fits=fits)
             (out if fits else spare)[match.id] = candidate
         if spare and relation.id:
-            self._priors.load_for_relation(relation, spare)
+            self._priors.load_counts_for_relation(relation, spare)
             for qid, candidate in spare.items():
                 if self._priors.uses(relation, qid) >= PROVEN:
                     out[qid] = candidate
         if not out:
             out = {i: c for i, c in spare.items() if not self._classes(i) and c.name.kind == "label"}
         if len(out) > MOST:
-            self._priors.load_for_relation(relation, out)
+            self._priors.load_counts_for_relation(relation, out)
             most_used = sorted(out, key=lambda i: -self._priors.uses(relation, i))[:MOST]
             out = {i: out[i] for i in most_used}
         return list(out.values())
@@ -306,10 +314,10 @@ class Candidates:
 
     def _signs_of(self, candidates: Sequence[Candidate], text: str, relation: Relation) -> dict[str, dict[str, float]]:
         ids = [c.qid for c in candidates]
-        self._priors.load_for_relation(relation, ids)
+        self._priors.load_counts_for_relation(relation, ids)
         family = self._nesting_among_namesakes(ids, text)
         filter_ = class_filter(relation.asks)
-        states = self._states_by_alias(candidates)
+        states = self._present_states_with_alias(candidates)
         out: dict[str, dict[str, float]] = {}
         for candidate in candidates:
             qid = candidate.qid
@@ -319,12 +327,17 @@ class Candidates:
                 "exact": candidate.exact,
                 "fits": candidate.fits,
                 "uses": math.log1p(self._priors.uses(relation, qid)),
-                "kindred": math.log1p(sum(self._priors.count_pair(prop, qid) for prop in kindred_relations(relation))),
+                "kindred": math.log1p(
+                    sum(
+                        self._priors.count_entities_with_value(prop, qid)
+                        for prop in relation_ids_with_same_answer_class(relation)
+                    )
+                ),
                 "sitelinks": math.log1p(entity.sitelinks if entity else 0),
                 "prefers": filter_ is not None and not filter_.prefers.isdisjoint(self._classes(qid)),
                 "suits": self._has_usual_class_or_occupation(qid, relation),
                 "past": self._graph.is_historical(qid),
-                "no_tier": self._gazetteer.is_no_tier(qid),
+                "no_tier": self._gazetteer.is_region_unused_as_tier(qid),
                 "outer": family[qid] > 0,
                 "inner": family[qid] < 0,
             }
@@ -337,7 +350,7 @@ class Candidates:
                 signs["inhabitants"] = math.log(people / UNCOUNTED / (1 if settled else 10))
         return out
 
-    def _states_by_alias(self, candidates: Sequence[Candidate]) -> frozenset[str]:
+    def _present_states_with_alias(self, candidates: Sequence[Candidate]) -> frozenset[str]:
         """Present states of which the text is an alias, where no country has it as a label.
 
         "China" means the People's Republic rather than a cultural region, "Netherlands" the country rather than its
@@ -388,11 +401,11 @@ class Candidates:
         return out
 
 
-def fits_class(kinds: frozenset[str], filter_: ClassFilter) -> bool:
-    """Whether an entity with these answer classes passes the filter."""
-    if filter_.fits.isdisjoint(kinds):
+def passes_class_filter(answer_classes: frozenset[str], filter_: ClassFilter) -> bool:
+    """Whether a relation with this class filter accepts an entity with these answer classes."""
+    if filter_.fits.isdisjoint(answer_classes):
         return False
-    return filter_.excludes.isdisjoint(kinds) or not filter_.prefers.isdisjoint(kinds)
+    return filter_.excludes.isdisjoint(answer_classes) or not filter_.prefers.isdisjoint(answer_classes)
 
 
 LONGEST_CHAIN = 4  # commas of a chain that are read
@@ -402,7 +415,7 @@ _AS = re.compile(r"(?P<name>[^,.;()]{3,60}?) as (?:the |an? )?[^\W\d_][^,.;]{0,6
 _SENTENCE = re.compile(r"[^\W\d_]{3,40}\.")  # "Munich.", but not an abbreviation of one or two letters
 
 
-def variants(text: str) -> Sequence[str]:
+def name_variants(text: str) -> Sequence[str]:
     """Forms of a text: as written, without brackets, without and with an article, without a final full stop."""
     out = [text.strip()]
     bare = re.sub(r"(?:(?<!\s)\s++)?\([^()]*+\)\s*+$", "", out[0])
@@ -432,7 +445,9 @@ _VERB = re.compile(r"\w+(?:ed|s|ly)\Z|\A[A-ZÀ-Þ\"“'].*")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AskedNoun:
-    """A noun with the answer classes and sorts, arts of works and classes (QIDs) that it names."""
+    """The noun `text` of a question: `kinds` are the answer classes, or sorts such as "vehicle", that it names; `arts`
+    the arts of works, such as "music"; `classes` QIDs.
+    """
 
     text: str
     kinds: frozenset[str]
@@ -455,25 +470,25 @@ class AskedNouns:
         "otherwise": 1 for an entity that is clearly of another sort. A noun that only repeats the relation ("Which
         position ...?") gives no evidence.
         """
-        noun = self.noun_of_question(question, relation)
+        noun = self.noun_of_question_or_its_kind(question, relation)
         if noun is None or (relation.id and noun.text in relation.trivial):
             return {}
         return {qid: self._signs_of(qid, noun) for qid in ids}
 
-    def noun_of_question(self, question: str, relation: Relation) -> AskedNoun | None:
-        """The noun that `read_noun` finds; without noun and relation, the noun that determines the kind of answer."""
-        noun = self.read_noun(question)
+    def noun_of_question_or_its_kind(self, question: str, relation: Relation) -> AskedNoun | None:
+        """The noun after "which" or "what"; without it and a relation, the noun that determines the kind of answer."""
+        noun = self.noun_after_which_or_what(question)
         if noun is None and not relation.id and (named := asked_kind(question, self._graph.shown_in).detail):
             self._graph.prefetch_names([named])
             noun = self._cached_noun(named)
         return noun
 
-    def read_noun(self, question: str) -> AskedNoun | None:
+    def noun_after_which_or_what(self, question: str) -> AskedNoun | None:
         """The noun after "which" or "what", or None: the first noun, extended by the nouns right after it.
 
-        "film director" of "French film director won".
+        "film director" for "Which French film director won ...?".
         """
-        phrase, whole = _words_of_asked_phrase(question)
+        phrase, whole = _asked_phrase_and_if_whole(question)
         spans = {
             end: [singular(normalise(" ".join(phrase[start:end]))) for start in range(max(0, end - 3), end)]
             for end in range(1, len(phrase) + 1)
@@ -482,7 +497,7 @@ class AskedNouns:
         best: AskedNoun | None = None
         for end, texts in spans.items():
             word = phrase[end - 1]
-            if best is not None and (word.casefold() in _verbs() or word.casefold().endswith(("s", "ed", "ly"))):
+            if best is not None and (word.casefold() in _listed_verbs() or word.casefold().endswith(("s", "ed", "ly"))):
                 return None if whole else best
             known_noun = next((noun for text in texts if (noun := self._cached_noun(text))), None)
             if best is not None and known_noun is None:
@@ -501,7 +516,7 @@ class AskedNouns:
         entity_ids = [m.id for m in self._graph.find(text) if m.id.startswith("Q") and m.kind == "label"]
         self._graph.fetch(entity_ids)
         classes = frozenset(i for i in entity_ids if self._graph.targets(i, "P279"))
-        kinds = _listed_classes_of_noun(text) or self._answer_classes_of_instances(classes)
+        kinds = _listed_answer_classes_of_noun(text) or self._answer_classes_of_instances(classes)
         if not kinds and not classes:
             return None
         return AskedNoun(text=text, kinds=kinds, arts=_arts_of_work_noun(text), classes=classes)
@@ -524,7 +539,7 @@ class AskedNouns:
         return frozenset(out)
 
     def _signs_of(self, qid: str, noun: AskedNoun) -> dict[str, float]:
-        if self._is_instance_of_noun(qid, noun):
+        if self._has_noun_as_class_or_description(qid, noun):
             return {"asked": 1.0}
         kinds = self._classes(qid)
         sorts = frozenset().union(*(_data()["sorts"][k]["classes"] for k in noun.kinds if k in _data()["sorts"]))
@@ -545,7 +560,7 @@ class AskedNouns:
             return {"asked": 0.5} if not arts.isdisjoint(noun.arts) else {"otherwise": 1.0} if arts else {}
         return {"asked": 0.5}
 
-    def _is_instance_of_noun(self, qid: str, noun: AskedNoun) -> bool:
+    def _has_noun_as_class_or_description(self, qid: str, noun: AskedNoun) -> bool:
         graph = self._graph
         if noun.classes:
             if graph.is_instance(qid, noun.classes):
@@ -557,11 +572,11 @@ class AskedNouns:
         return bool(re.search(rf"\b{re.escape(noun.text)}\Z", _opening_phrase(graph.description(qid))))
 
 
-def _words_of_asked_phrase(question: str) -> tuple[tuple[str, ...], bool]:
+def _asked_phrase_and_if_whole(question: str) -> tuple[tuple[str, ...], bool]:
     """The words from the noun phrase on, at most LONGEST_NOUN, and whether all of them belong to it."""
     for match in _ASKED.finditer(question):
         words = match["rest"].split()
-        count = next((i for i, w in enumerate(words) if w.casefold() in _verbs()), len(words))
+        count = next((i for i, w in enumerate(words) if w.casefold() in _listed_verbs()), len(words))
         if not count or (match["last"] and (count < len(words) or match["end"] is None)):
             continue  # "the city which ..." is a relative clause, unless the question ends there
         read = words[:LONGEST_NOUN] if count >= LONGEST_NOUN else words[: count + 1]
@@ -578,7 +593,7 @@ def _opening_phrase(description: str | None) -> str:
     )[0].strip()
 
 
-def _listed_classes_of_noun(text: str) -> frozenset[str]:
+def _listed_answer_classes_of_noun(text: str) -> frozenset[str]:
     """The answer classes of a noun in the bundled lists."""
     data = _data()
     sorts = frozenset(sort for sort, row in data["sorts"].items() if text in row["nouns"])
@@ -600,5 +615,5 @@ def _arts_of_work_noun(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _verbs() -> frozenset[str]:
+def _listed_verbs() -> frozenset[str]:
     return frozenset(_data()["verbs"])

@@ -113,13 +113,15 @@ class Gazetteer:
                 spread = bool(_SPREAD.search(phrase.kind))
                 known = self.resolve(phrase.units, exclude=entity_id, spread=spread)
                 if _SUBURB.search(phrase.kind):
-                    known = self._without_nearby_city(known, entity_id)
+                    known = self._without_city_beside_suburb(known, entity_id)
             if description and not any(self.is_state(p.qid) for step in known for p in step if p.qid):
                 known = (*known, *self._chain_by_demonym(description, entity_id))
             self._chains[entity_id] = known
         return known
 
-    def _without_nearby_city(self, steps: tuple[tuple[Place, ...], ...], suburb: str) -> tuple[tuple[Place, ...], ...]:
+    def _without_city_beside_suburb(
+        self, steps: tuple[tuple[Place, ...], ...], suburb: str
+    ) -> tuple[tuple[Place, ...], ...]:
         """The steps without a city beside the suburb, to which no statement leads: Los Angeles for Beverly Hills."""
         stated = self._containers_by_statements(suburb)
         if not steps or not stated:
@@ -136,7 +138,7 @@ class Gazetteer:
         """
         steps: list[tuple[Place, ...]] = []
         for unit in reversed(units):
-            for part in reversed(self._split_unit(unit.text)):
+            for part in reversed(self._split_unit_unless_known_name(unit.text)):
                 coarser = [place for step in steps for place in step]
                 if WORLD.search(part) and any(p.qid and self.is_state(p.qid) for p in coarser):
                     continue  # "in north-west Europe, part of the United Kingdom": Europe is not in a state
@@ -163,7 +165,7 @@ class Gazetteer:
             return True
         return PAST_STATE in classes and self._graph.is_historical(entity_id)  # Florence was one, and is a city
 
-    def dependency_classes(self, entity_id: str) -> tuple[str, ...]:
+    def classes_as_present_dependency(self, entity_id: str) -> tuple[str, ...]:
         """The classes that make the entity a present dependent territory outside the state that governs it.
 
         Empty for other entities, and for those that are also divisions of the state (Guadeloupe, a region of France).
@@ -177,7 +179,7 @@ class Gazetteer:
         )
         return () if divided else dependent
 
-    def is_no_tier(self, entity_id: str) -> bool:
+    def is_region_unused_as_tier(self, entity_id: str) -> bool:
         """Whether the entity is a region that is not used as a place name: a constituency, a statistical region."""
         kinds = [self._graph.label(c) or "" for c in self._graph.classes(entity_id)]
         if kinds and all(_PASSED_THROUGH.search(k) for k in kinds):
@@ -201,10 +203,10 @@ class Gazetteer:
         """Normalised names of all containers, by statements and by the description."""
         if entity_id not in self._above:
             climbed = self._containers_by_statements(entity_id).values()
-            self._above[entity_id] = frozenset().union(*climbed, *self._names_in_description(entity_id))
+            self._above[entity_id] = frozenset().union(*climbed, *self._normalised_names_by_described_place(entity_id))
         return self._above[entity_id]
 
-    def containers_with_names(self, entity_id: str) -> tuple[tuple[str | None, frozenset[str]], ...]:
+    def containers_up_to_state_with_names(self, entity_id: str) -> tuple[tuple[str | None, frozenset[str]], ...]:
         """The containers of the entity up to its state: QIDs (None for those from the description) and normalised
         names.
         """
@@ -212,7 +214,7 @@ class Gazetteer:
         if known is None:
             climbed = self._containers_by_statements(entity_id, beyond_states=False)
             out: list[tuple[str | None, frozenset[str]]] = list(climbed.items())
-            for names in self._names_in_description(entity_id):
+            for names in self._normalised_names_by_described_place(entity_id):
                 # A place from both statements and description counts once; parts of the world are too vague to count.
                 if any(not names.isdisjoint(held) for _, held in out) or any(map(WORLD.search, map(str.title, names))):
                     continue
@@ -240,14 +242,14 @@ class Gazetteer:
             places.update((place, self.names_of(place)) for place in layer)
         return places
 
-    def _names_in_description(self, entity_id: str) -> list[frozenset[str]]:
+    def _normalised_names_by_described_place(self, entity_id: str) -> list[frozenset[str]]:
         """The normalised names of each place in the chain of the entity's description."""
         description = self._graph.description(entity_id)
         phrase = parse_place(description) if description else None
         names = [
             frozenset(normalise(v) for v in barer_names(part))
             for unit in (phrase.units if phrase else ())
-            for part in self._split_unit(unit.text)
+            for part in self._split_unit_unless_known_name(unit.text)
         ]
         if description:
             names += [self.names_of(p.qid) for s in self._chain_by_demonym(description, entity_id) for p in s if p.qid]
@@ -262,8 +264,8 @@ class Gazetteer:
         stated = (s.value for s in self._graph.statements(entity_id, "P1082") if s.rank != "deprecated")
         return max((float(value.amount) for value in stated if isinstance(value, QuantityValue)), default=0.0)
 
-    def is_county_elsewhere(self, entity_id: str, name: str) -> bool:
-        """Whether a county with the name exists elsewhere: then a town of the name probably does too."""
+    def has_county_of_name_elsewhere(self, entity_id: str, name: str) -> bool:
+        """Whether a county with the name lies elsewhere than the entity: then a town of the name probably does too."""
         county = f"{name} County"
         mine = self.container_names(entity_id)
         if normalise(county) in mine or self._graph.is_instance(entity_id, STATE | FIRST_DIVISION):
@@ -271,7 +273,7 @@ class Gazetteer:
         counties = [m.id for m in self._graph.find(county) if m.id != entity_id and m.kind == "label"]
         return any(_differ_in_state_or_division(mine, self.container_names(q)) for q in counties)
 
-    def places_named(self, text: str, *, sites: bool = False) -> list[str]:
+    def ids_of_places_named(self, text: str, *, sites: bool = False) -> list[str]:
         """QIDs of places with the name (with `sites` also of schools, buildings, organisations), in the order of the
         store.
         """
@@ -283,7 +285,7 @@ class Gazetteer:
         out = dict.fromkeys(m.id for m in matches if not fitting.isdisjoint(self.classes(m.id)))
         return list(out)
 
-    def _split_unit(self, text: str) -> list[str]:
+    def _split_unit_unless_known_name(self, text: str) -> list[str]:
         """The parts of "A of B in C", unless the whole is a known name."""
         if self._graph.find(text):
             return [text]
@@ -295,11 +297,13 @@ class Gazetteer:
             left, right = text[: match.start()], text[match.end() :]
             if not any(c.isupper() for c in left) or not barer_names(right)[-1][:1].isupper():
                 continue
-            if match.group().strip().startswith("of") and not (self.places_named(left) and self._graph.find(right)):
+            if match.group().strip().startswith("of") and not (
+                self.ids_of_places_named(left) and self._graph.find(right)
+            ):
                 continue
             if typed and typed.end() >= match.end():
                 continue
-            return [*self._split_unit(left), *self._split_unit(right)]
+            return [*self._split_unit_unless_known_name(left), *self._split_unit_unless_known_name(right)]
         return [text]
 
     def _resolve_unit(
@@ -307,7 +311,7 @@ class Gazetteer:
     ) -> tuple[Place, ...]:
         """The places that a unit of a chain refers to, by the rest of the chain; empty for none."""
         for variant in barer_names(text):
-            if qid := self._choose_place(variant, coarser, exclude):
+            if qid := self._id_of_agreeing_place(variant, coarser, exclude):
                 if after_on and not self._graph.is_instance(qid, {"Q23442"}):
                     return ()  # "on the Danube" is next to it; "on Long Island" is inside
                 return (Place(text=self._graph.label(qid) or variant, qid=qid, written=text),)
@@ -346,12 +350,12 @@ class Gazetteer:
         match = _PART_OF.match(text)
         if match is None:
             return ()
-        whole = self._choose_place(match["whole"], coarser, exclude)
+        whole = self._id_of_agreeing_place(match["whole"], coarser, exclude)
         if whole is None or whole in {p.qid for p in coarser}:
             return ()
         return ((Place(text=self._graph.label(whole) or match["whole"], qid=whole),),)
 
-    def _choose_place(self, name: str, coarser: Sequence[Place], exclude: str | None) -> str | None:
+    def _id_of_agreeing_place(self, name: str, coarser: Sequence[Place], exclude: str | None) -> str | None:
         """The place with the name that agrees with the coarser ones; None where the snapshot may have only a namesake.
 
         An alias is accepted for a state (USA), or where a container below the state agrees: the snapshot may lack the
@@ -363,20 +367,22 @@ class Gazetteer:
             alone: Collection[str] = namesakes.sure
             if not any(COUNTRY in self._graph.classes(c) for c in namesakes.sure & namesakes.labelled):
                 alone = [c for c in namesakes.sure if self.is_state(c)] or namesakes.sure
-            return self._best_of(name, alone)
+            return self._best_candidate(name, alone)
         for place in coarser[:-1] or coarser:
             # Only a common container below the state is proof: Paris, Texas.
             wanted = {normalise(n) for n in (place.text, *(self._graph.names(place.qid) if place.qid else ()))}
             believed = namesakes.sure if place.qid and self.is_state(place.qid) else namesakes.possible
             meeting = [c for c in believed if c == place.qid or not wanted.isdisjoint(self.container_names(c))]
             if meeting:
-                return self._best_of(name, meeting)
+                return self._best_candidate(name, meeting)
         # A wrong namesake is worse than a bare name: the rest of the chain must not contradict it.
-        return self._best_of(name, [c for c in namesakes.possible & namesakes.labelled if not self.container_names(c)])
+        return self._best_candidate(
+            name, [c for c in namesakes.possible & namesakes.labelled if not self.container_names(c)]
+        )
 
     def _namesakes(self, name: str, exclude: str | None) -> _Namesakes:
         label = self._graph.label
-        known = frozenset(self.places_named(name, sites=True)) - {exclude}
+        known = frozenset(self.ids_of_places_named(name, sites=True)) - {exclude}
         labelled = frozenset(c for c in known if _fold_label(label(c) or "") == _fold_label(name))
         possible = frozenset(c for c in known if not self._graph.is_historical(c)) or labelled
         possible = frozenset(c for c in possible if not PLACES.isdisjoint(self.classes(c))) or possible
@@ -387,7 +393,7 @@ class Gazetteer:
         parts = frozenset(c for c in possible if WORLD.search(label(c) or ""))
         return _Namesakes(possible, labelled, possible & (labelled | parts))
 
-    def _best_of(self, name: str, candidates: Collection[str]) -> str | None:
+    def _best_candidate(self, name: str, candidates: Collection[str]) -> str | None:
         """The best candidate: label equal to the name, then states, first-level divisions, and the smallest id."""
         key = normalise(name)
 
@@ -425,9 +431,9 @@ _UNIT = re.compile(
 )
 
 
-def lies_in_another_unit(candidate: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
+def lies_in_another_unit_than_asked(candidate: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
     """Whether a candidate for a capital lies in another unit of the kind asked for, as another county."""
-    asked = _unit_in_question(relation, question)
+    asked = _unit_whose_capital_is_asked(relation, question)
     if asked is None:
         return False
     kind, name = normalise(asked["kind"]), normalise(asked[0])
@@ -435,18 +441,18 @@ def lies_in_another_unit(candidate: str, relation: Relation, question: str, gaze
     return bool(same_kind) and name not in same_kind and not any(a.startswith(name) for a in same_kind)
 
 
-def is_unlikely_seat(qid: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
-    """Whether the name alone is too weak for a candidate for a capital.
+def is_weak_candidate_for_capital(qid: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
+    """Whether the name is too weak as the only evidence for a candidate for a capital.
 
     Seats of counties have many namesakes, of which the snapshot may contain another. A state is not a capital.
     """
     if relation.id != CAPITAL:
         return False
-    asked = _unit_in_question(relation, question)
+    asked = _unit_whose_capital_is_asked(relation, question)
     return (asked is not None and asked["kind"] == "County") or gazetteer.is_state(qid)
 
 
-def _unit_in_question(relation: Relation, question: str) -> re.Match[str] | None:
+def _unit_whose_capital_is_asked(relation: Relation, question: str) -> re.Match[str] | None:
     return _UNIT.search(question.rstrip("?. ")) if relation.id == CAPITAL else None
 
 

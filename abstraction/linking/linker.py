@@ -23,13 +23,21 @@ from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation, class_filter
 from abstraction.base.tiers import Abstention
 from abstraction.errors import UnknownLinkerError
-from abstraction.linking.candidates import PROVEN, AskedNouns, Candidates, ValueCounts, fits_class, split_type, variants
+from abstraction.linking.candidates import (
+    PROVEN,
+    AskedNouns,
+    Candidates,
+    ValueCounts,
+    name_variants,
+    passes_class_filter,
+    split_type,
+)
 from abstraction.linking.gazetteer import (
     CAPITAL,
     SETTLEMENTS,
     Gazetteer,
-    is_unlikely_seat,
-    lies_in_another_unit,
+    is_weak_candidate_for_capital,
+    lies_in_another_unit_than_asked,
     phrase_in,
 )
 from abstraction.text.language.languages import bundled_demonyms
@@ -49,7 +57,7 @@ _LONGEST_LIFE, _YOUNGEST_MAKER = 110, 5  # years
 _POSTHUMOUS = 60  # years after a maker's death in which works may still appear
 # The makers in a description: "by Joel and Ethan Coen".
 _BY = re.compile(r"\bby ((?:[A-ZÀ-Þ][\w.'’-]*)(?:[ ,]+(?:and |de |van |von |of |the )*[A-ZÀ-Þ][\w.'’-]*)*)")
-OF_ANOTHER = 2.0  # "foreign" of a film by another maker, which may be based on the subject's book
+OF_ANOTHER = 2.0  # sign "foreign" of a film by another maker, even if based on the subject's book
 _BASED_ON = re.compile(r"\b(?:based on|adapted from|adaptation of) .*")
 _FILM = re.compile(r"\A(?:the )?\d{4} (?:[\w-]+ ){0,4}film\b")  # "1979 period comedy film"
 # Life dates in a description: "(1879-1955)", "(born 1961)".
@@ -85,17 +93,17 @@ class Surroundings:
         """
         listed = list(ids)
         if subject is None:
-            return {qid: self._signs_of_question(qid, relation, None, question) for qid in listed}
+            return {qid: self._signs_from_question(qid, relation, None, question) for qid in listed}
         self._graph.fetch([subject])
-        self._graph.fetch(s.target for s in self._statements_with_target(subject) if s.target)
+        self._graph.fetch(s.target for s in self._own_statements_about_entities(subject) if s.target)
         around = self._place_ids_by_names(subject)
         inside = frozenset(around.values())
         placing = self._signs_of_location(listed, subject, relation, around)
         return {
             qid: {
-                **self._signs_of_subject(qid, relation, subject, inside=qid in inside),
+                **self._signs_from_subject(qid, relation, subject, inside=qid in inside),
                 **placing[qid],
-                **self._signs_of_question(qid, relation, subject, question),
+                **self._signs_from_question(qid, relation, subject, question),
             }
             for qid in listed
         }
@@ -128,12 +136,12 @@ class Surroundings:
             for qid in ids
         }
 
-    def _signs_of_question(self, qid: str, relation: Relation, subject: str | None, question: str) -> Signs:
-        own, foreign = self._author_signs(qid, relation, subject, question)
+    def _signs_from_question(self, qid: str, relation: Relation, subject: str | None, question: str) -> Signs:
+        own, foreign = self._own_and_foreign_signs(qid, relation, subject, question)
         return {"described": self._is_described_by_context(qid, subject, question), "own": own, "foreign": foreign}
 
-    def _signs_of_subject(self, qid: str, relation: Relation, subject: str, *, inside: bool) -> Signs:
-        mine, theirs = self._statements_with_target(qid), self._statements_with_target(subject)
+    def _signs_from_subject(self, qid: str, relation: Relation, subject: str, *, inside: bool) -> Signs:
+        mine, theirs = self._own_statements_about_entities(qid), self._own_statements_about_entities(subject)
         stated = any(s.property == relation.id and s.target == qid for s in theirs) or any(
             s.property in relation.inverse and s.target == subject for s in mine
         )
@@ -152,7 +160,7 @@ class Surroundings:
             "anachronism": self._is_anachronistic(qid, subject, relation),
         }
 
-    def _statements_with_target(self, entity_id: str) -> list[Statement]:
+    def _own_statements_about_entities(self, entity_id: str) -> list[Statement]:
         """The entity's statements about other entities, without deprecated ones."""
         entity = self._graph.entity(entity_id)
         return [s for s in entity.statements if s.rank != "deprecated" and s.target] if entity is not None else []
@@ -161,11 +169,11 @@ class Surroundings:
         """The places of the entity by statements and description, with their containers: QIDs by normalised names."""
         if entity_id in self._where:
             return self._where[entity_id]
-        out = {names: qid for qid, names in self._gazetteer.containers_with_names(entity_id)}
-        for statement in self._statements_with_target(entity_id):
+        out = {names: qid for qid, names in self._gazetteer.containers_up_to_state_with_names(entity_id)}
+        for statement in self._own_statements_about_entities(entity_id):
             if statement.property in _PLACES and statement.target:
                 out.setdefault(self._gazetteer.names_of(statement.target), statement.target)
-                for qid, names in self._gazetteer.containers_with_names(statement.target):
+                for qid, names in self._gazetteer.containers_up_to_state_with_names(statement.target):
                     out.setdefault(names, qid)
         opening = (self._graph.description(entity_id) or "").split(",")[0].split()
         for size in (3, 2, 1):
@@ -200,7 +208,9 @@ class Surroundings:
             self._names_of_containers[qid] = tuple(name for name in above if len(name) > 3)
         return any(n in asked and phrase_in(n, asked) for n in self._names_of_containers[qid])
 
-    def _author_signs(self, qid: str, relation: Relation, subject: str | None, question: str) -> tuple[float, float]:
+    def _own_and_foreign_signs(
+        self, qid: str, relation: Relation, subject: str | None, question: str
+    ) -> tuple[float, float]:
         """("own", "foreign") for a candidate work: made by the subject, or by someone else."""
         if relation.asks != "work" or not (subject or question):
             return 0, 0
@@ -244,7 +254,7 @@ class Surroundings:
         return end is not None and first is not None and end < first
 
     def _first_and_last_year(self, entity_id: str) -> tuple[int | None, int | None]:
-        begin, end = (self._earliest_year(entity_id, props) for props in (_BEGINS, _ENDS))
+        begin, end = (self._earliest_year_of_first_stated(entity_id, props) for props in (_BEGINS, _ENDS))
         if begin is None and end is None:
             description = self._graph.description(entity_id) or ""
             if match := _LIFE.search(description) or _YEAR.search(description):
@@ -252,7 +262,7 @@ class Surroundings:
                 return int(parts["begin"]), int(parts["end"]) if parts.get("end") else None
         return begin, end
 
-    def _earliest_year(self, entity_id: str, props: Iterable[str]) -> int | None:
+    def _earliest_year_of_first_stated(self, entity_id: str, props: Iterable[str]) -> int | None:
         for prop in props:
             years = [
                 s.value.year
@@ -339,7 +349,7 @@ class Linker:
             return Link(qid=None, abstained=Abstention.NO_LINK)
         filter_ = class_filter(relation.asks)
         kinds = self._classes(qid)
-        if "never" in kinds or (filter_ and kinds and not fits_class(kinds, filter_)):
+        if "never" in kinds or (filter_ and kinds and not passes_class_filter(kinds, filter_)):
             return Link(qid=qid, confidence="given", rule="given", abstained=Abstention.TYPE_CONFLICT)
         return Link(qid=qid, confidence="given", rule="given")
 
@@ -360,25 +370,29 @@ class Linker:
         ids = [i for i in ids if i.startswith("Q") and "never" not in self._classes(i)]
         return tuple(ids[:MOST_SUBJECTS])
 
-    def name_forms(self, text: str) -> list[str]:
+    def further_name_forms(self, text: str) -> list[str]:
         """Further forms of a text that matches no name, so that many can be looked up in one batch."""
-        return [*variants(text), *(split.name for split in split_type(text))]
+        return [*name_variants(text), *(split.name for split in split_type(text))]
 
     def prefetch_counts(self, texts: Iterable[str], relation: Relation) -> None:
         """Read in one batch the counts that `link` needs for these answers; this only saves time."""
         if self.method == "question" and relation.id:
             ids = {m.id for text in texts for m in self._graph.find(text) if m.id.startswith("Q")}
-            self._priors.load_for_relation(relation, sorted(ids))
+            self._priors.load_counts_for_relation(relation, sorted(ids))
 
     def link(self, text: str, relation: Relation, *, subjects: Sequence[str] = (), question: str = "") -> Link:
         """The link of `text` as an answer to the question."""
-        candidates = self._candidates.find_fitting(text, relation)
+        candidates = self._candidates.fitting_candidates_or_none(text, relation)
         if candidates is None:
             return Link(qid=None, abstained=Abstention.NO_LINK)
         if self.method == "smallest":
-            first = min((m.id for m in self._candidates.items_named(text, relation)), key=number_within_kind)
+            first = min(
+                (m.id for m in self._candidates.items_by_first_matching_form(text, relation)), key=number_within_kind
+            )
             return Link(qid=first, confidence="medium", rule="smallest-id")
-        candidates = [c for c in candidates if not lies_in_another_unit(c.qid, relation, question, self._gazetteer)]
+        candidates = [
+            c for c in candidates if not lies_in_another_unit_than_asked(c.qid, relation, question, self._gazetteer)
+        ]
         if len(subjects) == 1 and (relation.id == CAPITAL or len(candidates) > 1):
             candidates = [c for c in candidates if c.qid != subjects[0]]
         if not candidates:
@@ -389,7 +403,7 @@ class Linker:
             own_signs[qid].update(signs)
         question_signs = self._signs_of_context(list(own_signs), relation, subjects, question)
         whole = {qid: {**own_signs[qid], **question_signs[qid]} for qid in own_signs}
-        foreign = relation.asks == "work" and all(map(_is_by_another_maker, whole.values()))
+        foreign = relation.asks == "work" and all(map(_is_by_another_maker_than_subject, whole.values()))
         # Every candidate is clearly of another kind than the noun, and the source does not prove that it is an answer.
         if foreign or all(signs.get("otherwise") and not _has_proven_uses(signs) for signs in whole.values()):
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
@@ -406,7 +420,7 @@ class Linker:
         best: dict[str, Signs] = {}
         for subject in subjects or (None,):
             for qid, signs in self._surroundings.signs(ids, relation, subject, question).items():
-                if qid not in best or _weight(signs) > _weight(best[qid]):
+                if qid not in best or _weighted_sum(signs) > _weighted_sum(best[qid]):
                     best[qid] = signs
         return best
 
@@ -417,7 +431,9 @@ class Linker:
         """
         ((qid, signs),) = whole.items()
         doubt = self._namesake_doubt(qid, text, signs, relation, question)
-        unlikely = not _question_supports(signs) and is_unlikely_seat(qid, relation, question, self._gazetteer)
+        unlikely = not _question_supports(signs) and is_weak_candidate_for_capital(
+            qid, relation, question, self._gazetteer
+        )
         if unlikely or doubt >= link_settings()["most_doubt"]:
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
         uses = math.expm1(signs.get("uses", 0.0)) + math.expm1(signs.get("kindred", 0.0))
@@ -428,7 +444,7 @@ class Linker:
 
     def _link_likeliest(self, signs: Mapping[str, Signs], relation: Relation, text: str, question: str) -> Link:
         settings = link_settings()
-        weights = {qid: _weight(s) for qid, s in signs.items()}
+        weights = {qid: _weighted_sum(s) for qid, s in signs.items()}
         order = sorted(weights, key=lambda i: (-weights[i], number_within_kind(i)))
         best, second = order[:2]
         parts = {qid: math.exp(weights[qid] - weights[best]) for qid in order}
@@ -444,7 +460,9 @@ class Linker:
             rule = "smallest-id"
         confidence: Confidence = "low"
         doubt = self._namesake_doubt(best, text, signs[best], relation, question)
-        unlikely = not _question_supports(signs[best]) and is_unlikely_seat(best, relation, question, self._gazetteer)
+        unlikely = not _question_supports(signs[best]) and is_weak_candidate_for_capital(
+            best, relation, question, self._gazetteer
+        )
         if unlikely or (not relation.id and doubt >= settings["most_doubt"]):
             return Link(qid=None, rivals=tuple(order), abstained=Abstention.AMBIGUOUS_LINK)
         # A city is preferred to a borough of its name that it contains, and a great city to towns of its name.
@@ -465,7 +483,7 @@ class Linker:
             return SequenceMatcher(None, normalise(self._graph.label(qid) or ""), normalise(text)).ratio() >= ALIKE
         if self._is_great_city(qid, ()) and self._graph.is_instance(qid, SETTLEMENTS):
             return False
-        return self._gazetteer.is_county_elsewhere(qid, text)
+        return self._gazetteer.has_county_of_name_elsewhere(qid, text)
 
     def _is_great_city(self, qid: str, rivals: Sequence[str]) -> bool:
         """Whether a place has at least GREAT inhabitants and GREATER times those of its namesakes."""
@@ -488,7 +506,7 @@ class Linker:
             "proven": _has_proven_uses(signs),
         }
         if not relation.id and not (self._gazetteer.is_state(qid) and signs.get("label")):
-            noun = self._nouns.noun_of_question(question, relation)
+            noun = self._nouns.noun_of_question_or_its_kind(question, relation)
             seen |= {
                 "any_kind": relation.asks == "any" and not signs.get("asked"),
                 "one_word": len(text.split()) == 1,
@@ -505,7 +523,7 @@ def _question_supports(signs: Signs) -> bool:
     return any(signs.get(name) for name in ("stated", "linked", "described", "own"))
 
 
-def _is_by_another_maker(signs: Signs) -> bool:
+def _is_by_another_maker_than_subject(signs: Signs) -> bool:
     """Whether a work is by another maker, and no statement makes it also the subject's.
 
     Of a film, another maker counts even where a statement links it to the subject: the author of its book has one.
@@ -519,6 +537,6 @@ def _has_proven_uses(signs: Signs) -> bool:
     return signs.get("uses", 0.0) >= math.log1p(PROVEN)
 
 
-def _weight(signs: Signs) -> float:
+def _weighted_sum(signs: Signs) -> float:
     weights: Mapping[str, float] = link_settings()["weights"]
     return sum(weights[name] * value for name, value in signs.items() if name in weights)

@@ -96,7 +96,7 @@ class Reviewer:
             if code is None and _confidence_rank(link) >= CONFIDENCE.index("high"):
                 continue
             ids = [i for i in candidate_ids_of_link(link) if ENTITY_ID.match(i)]
-            named = ids or self._items_named(text) or self._items_in_text(text)
+            named = ids or self._ids_of_items_named(text) or self._ids_of_items_named_in_parts(text)
             if code == Abstention.NO_LINK and not named:
                 continue
             meant = ids[:1] if link.get("qid") else []
@@ -110,10 +110,10 @@ class Reviewer:
                 holds=tuple(map(self._statements_as_text, named[:1])),
             )
 
-    def _items_named(self, text: str) -> list[str]:
+    def _ids_of_items_named(self, text: str) -> list[str]:
         return [m.id for m in self._graph.find(text) if m.id.startswith("Q")]
 
-    def _items_in_text(self, text: str) -> list[str]:
+    def _ids_of_items_named_in_parts(self, text: str) -> list[str]:
         """Items whose names are the longest parts of the text."""
         words = _WORD.findall(text)[:_LONGEST]
         spans = [
@@ -123,7 +123,7 @@ class Reviewer:
         ]
         spans = [span for span in spans if span[:1].isupper() and len(span) > 3]
         self._graph.prefetch_names(spans)
-        ids = [i for span in spans for i in self._items_named(span)]
+        ids = [i for span in spans for i in self._ids_of_items_named(span)]
         return list(dict.fromkeys(ids))[:MOST_SHOWN]
 
     def describe_item(self, qid: str) -> str:

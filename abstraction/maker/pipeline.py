@@ -112,7 +112,7 @@ class LadderMaker:
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
             self.drop_caches_if_full()
-            attempt("reading the store", self._prefetch, chunk)  # faults are ignored: the row meets them again
+            attempt("reading the store", self._prefetch, chunk)  # faults are ignored here: they recur at their row
             yield chunk
 
     def drop_caches_if_full(self) -> bool:
@@ -143,7 +143,7 @@ class LadderMaker:
         """As `make`, with notes on tiers that the question implies and on doubtful entities."""
         kind = asked_kind(row.question, self._language) if row.relation is None else ANY_KIND
         row = _with_relation_of_wording(row, self._language)
-        described = self._entity_as_described(row)
+        described = self._entity_with_better_row_description(row)
         readers = self._readers if described is None else self._readers.with_empty_caches(described)
         asked = relation(row.relation) if row.relation else read_relation_wording(row.question, self._language).kind
         return RowMaker(self._tools, readers, row, kind, asked or ANY).make_with_notes()
@@ -152,7 +152,7 @@ class LadderMaker:
         """Drop everything derived from entities, as after an interruption; the entities themselves stay cached."""
         self._use_readers(self._readers.with_empty_caches())
 
-    def _entity_as_described(self, row: QARow) -> Entity | None:
+    def _entity_with_better_row_description(self, row: QARow) -> Entity | None:
         qid, description = row.answer_qids[0], row.answer_description
         if qid is None or description is None:
             return None
@@ -165,7 +165,11 @@ class LadderMaker:
         graph_description = self.graph.description(qid)
         where = row.relation is not None and relation(row.relation).asks in WHERE
         fuller = normalise(description) not in normalise(graph_description or "") and not where
-        if graph_description is None or fuller or _count_places(description) > _count_places(graph_description):
+        if (
+            graph_description is None
+            or fuller
+            or _count_places_in_chain(description) > _count_places_in_chain(graph_description)
+        ):
             return replace(known, descriptions={self.graph.language: description})
         return None
 
@@ -194,7 +198,7 @@ class LadderMaker:
         texts = [text for row in rows for text in (*row.answers, row.subject_text) if text]
         self.graph.prefetch_names(texts)
         unknown = [text for row in rows for text in row.answers if not self.graph.find(text)]
-        self.graph.prefetch_names(name for text in unknown for name in self.linker.name_forms(text))
+        self.graph.prefetch_names(name for text in unknown for name in self.linker.further_name_forms(text))
         ids = [match.id for text in texts for match in self.graph.find(text)]
         return ids + [qid for row in rows for qid in (*row.answer_qids, row.subject_qid) if qid]
 
@@ -210,7 +214,7 @@ def _with_relation_of_wording(row: QARow, language: str) -> QARow:
     return replace(row, relation=wording.relation, subject_text=row.subject_text or wording.subject)
 
 
-def _count_places(description: str) -> int:
+def _count_places_in_chain(description: str) -> int:
     """The number of places in the chain of a description."""
     phrase = parse_place(description)
     return len(phrase.units) if phrase else 0

@@ -107,7 +107,9 @@ class ProposalCache:
         depends = depends or ("person" in kinds and has_office_or_kin(graph, case.vocabulary, case.answer))
         if not row_proposals and not depends:
             alike = asked.asks in _PLACED and graph.shown_in == graph.language
-            subject = case.subject if build is organisation_tiers else None  # which is no owner of its own company
+            subject = (
+                case.subject if build is organisation_tiers else None
+            )  # a company asked about is not its own owner
             key = (case.answer, "" if alike else asked.id, asked.asks, build, case.at, woman, subject)
             if (known := self._proposed.get(key)) is not None:
                 return known
@@ -138,7 +140,7 @@ class GraphReaders:
         return GraphReaders(graph, method=self._method, priors=self._priors)
 
 
-MOST_RIVALS = 20  # candidates of an unsure link whose ladders are made; with more, nothing is taken as shared
+MOST_RIVALS = 20  # rivals of an unsure link whose ladders are compared; of more, no tier counts as shared
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -232,7 +234,7 @@ class RowMaker:
 
     def _contains(self, outer: str, inner: str) -> bool:
         """Whether a place or class is known to contain another, or is a part of the world and the other is not."""
-        if any(qid == outer for qid, _ in self._readers.gazetteer.containers_with_names(inner)):
+        if any(qid == outer for qid, _ in self._readers.gazetteer.containers_up_to_state_with_names(inner)):
             return True
         wide, narrow = (WORLD.search(self._graph.label(qid) or "") for qid in (outer, inner))
         return wide is not None and narrow is None
@@ -313,7 +315,9 @@ class RowMaker:
             code = Abstention.UNSUPPORTED if kinds else Abstention.NOTHING_KNOWN
             return Ladder(levels=(self._first_level(text, link, asked),), abstained=code)
         case = self._ladder_case(answer, asked, subjects[0] if len(subjects) == 1 else None)
-        proposed = self._readers.proposal_cache.proposals(case, build, kinds, self._row_proposals(build, case))
+        proposed = self._readers.proposal_cache.proposals(
+            case, build, kinds, self._proposals_from_row_description(build, case)
+        )
         self._localised.append(proposed)
         self._doubted |= proposed.doubted
         told = self._tools.giveaways.keys_given_away(proposed.nodes, case) if self._tools.as_asked else frozenset[str]()
@@ -354,7 +358,7 @@ class RowMaker:
             first = with_aliases_added(self._first_level(text, link, asked), names_of_answer)
             names = () if PLACES.isdisjoint(kinds) else self._answer_names(answer, text)[:2]
             nodes = remove_keys_and_merge_names(own, unwanted, names)
-            ladder = self._build_levels(first, nodes, case, wording, kinds)
+            ladder = self._build_ladder_of_proposals(first, nodes, case, wording, kinds)
             if len(ladder.levels) == 1:
                 ladder = replace(ladder, abstained=_abstention_code(proposed, is_year_in_question=bool(told)))
             if proposed.key is not None:
@@ -367,7 +371,7 @@ class RowMaker:
         names = dict.fromkeys((*self._graph.names(answer), *self._graph.shown_names(answer)))
         return (label[0] if label else text, text, *names)
 
-    def _build_levels(
+    def _build_ladder_of_proposals(
         self,
         first: Level,
         nodes: dict[str, Proposal],
@@ -406,8 +410,10 @@ class RowMaker:
             at=self._date_from_subject(subject, asked),
         )
 
-    def _row_proposals(self, build: Builder, case: LadderCase) -> list[Proposal]:
-        """The proposals from the row's description of a place, where it names containers that the snapshot's lacks."""
+    def _proposals_from_row_description(self, build: Builder, case: LadderCase) -> list[Proposal]:
+        """The proposals from the row's own description of a place, where it names containers that the snapshot's
+        description lacks.
+        """
         described, held = self._row.answer_description, self._graph.description(case.answer)
         entity = self._graph.entity(case.answer)
         phrase = parse_place(described) if described and case.relation.asks in WHERE else None

@@ -297,7 +297,7 @@ def token_counts(answer: Any) -> tuple[int, int]:
 
 
 def completion_of(choice: Mapping[str, Any]) -> Completion:
-    """The answer of a choice, which has a text."""
+    """The completion that a choice contains. The message of the choice must have a text."""
     message, finish = choice["message"], choice.get("finish_reason")
     # Thoughts that a server sends in a field of their own are put before the text again, where readers cut them.
     thoughts = message.get("reasoning_content") or message.get("reasoning")

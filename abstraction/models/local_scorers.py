@@ -29,7 +29,7 @@ from abstraction.models.text_scorers import (
 
 
 class _LocalScorer(LocalWeights):
-    """A scorer with weights on this machine; `more` are settings that its scores depend on besides them."""
+    """A scorer with weights on this machine; `more` are settings that its scores depend on besides the weights."""
 
     more: Mapping[str, Any] = {}
 
@@ -92,7 +92,7 @@ class LocalClassifier(_LocalScorer):
 def _load_cross_encoder(weights: LocalWeights) -> Any:
     encoder = _load_sentence_transformer("CrossEncoder", weights)
     encoder.is_singular_input = lambda inputs: False  # a list of texts is no pair
-    if encoder.tokenizer.pad_token_id is None:  # as decoders with a head have it
+    if encoder.tokenizer.pad_token_id is None:  # as in decoders with a classification head
         encoder.tokenizer.pad_token = encoder.tokenizer.eos_token or encoder.tokenizer.unk_token
     text = encoder.transformers_model.config.get_text_config()
     if text.pad_token_id is None:
@@ -126,7 +126,9 @@ class LocalEntailment(LocalClassifier):
 
 
 class _ProbabilityScorer(LocalClassifier):
-    """One output: its sigmoid. Two outputs, as rerankers of MS MARCO have: the probability of the second."""
+    """A classifier that gives one probability: the sigmoid of its only output, or the probability of the second of
+    two, as rerankers of MS MARCO have them.
+    """
 
     def __init__(self, place: Path | str, settings: LocalScoreSettings | None = None) -> None:
         """Raises ModelError for a place without a model, and for one with more than two outputs."""
@@ -188,11 +190,11 @@ class LocalEmbeddings(_LocalScorer):
             vectors.update(zip(of_kind, self._embed([items[at].text for at in of_kind], query), strict=True))
         return [vectors[at] for at in range(len(items))]
 
-    def _embed(self, texts: Sequence[str], query: bool) -> list[list[float]]:
-        prompt = self._prompts["query" if query else "passage"]
+    def _embed(self, texts: Sequence[str], as_queries: bool) -> list[list[float]]:
+        prompt = self._prompts["query" if as_queries else "passage"]
 
         def encode_part(part: Sequence[str], batch: int) -> list[list[float]]:
-            encode = self.model.encode_query if query else self.model.encode_document
+            encode = self.model.encode_query if as_queries else self.model.encode_document
             vectors = encode(
                 list(part), prompt=prompt, batch_size=batch, normalize_embeddings=True, convert_to_tensor=True,
                 show_progress_bar=False,

@@ -56,11 +56,11 @@ CONNECT = 10.0  # seconds for the connection alone
 LARGEST = 64 << 20  # bytes of an answer
 AHEAD = 4  # items taken ahead of the results, as a multiple of the calls at once
 _KEPT = 2000  # characters of an answer that is no JSON
-_FIRST_TRIES = 3  # at a server that has never been reached
+_FIRST_TRIES = 3  # tries at a server that has never been reached
 _ALWAYS_REFUSING = {401, 402}  # statuses of a wrong key or an empty account
 _REFUSING = {403, 404, 405}  # a wrong key, address or model; before a first answer, wrong for every request
 _RETRYABLE = {408, 409, 425}  # timeout, conflict and too early: another try may succeed
-_SPENT = {"insufficient_quota", "billing_hard_limit_reached"}  # a 429 that no waiting helps
+_SPENT = {"insufficient_quota", "billing_hard_limit_reached"}  # codes of a status 429 that waiting does not end
 _LEAST_MASKED = 8  # characters from which a key is masked; shorter ones, such as EMPTY, occur in texts by chance
 T = TypeVar("T")
 R = TypeVar("R")
@@ -106,8 +106,8 @@ class ServerClient:
             tries=settings.tries, base=0.5, cap=60.0, longest=900.0, timeout=settings.timeout
         )
         self.answered_at: float | None = None
-        self._given_up = 0  # requests in a row for the server's own faults
-        self._closed_until = 0.0  # when the server lets the next call begin
+        self._given_up = 0  # requests given up in a row, by the server's own faults
+        self._closed_until = 0.0  # monotonic seconds; the server wants no call before
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -300,7 +300,7 @@ class ServerChat:
             "kind": "openai", "url": client.url, "model": client.model, "extra": dict(self._settings.body)
         }  # fmt: skip
         self.close = client.close
-        self._one_by_one = False  # n is passed over or refused
+        self._one_by_one = False  # whether the server ignores or refuses `n`
 
     def request_body(self, request: Request, samples: Sequence[int]) -> dict[str, Any]:
         """The JSON body of a call for consecutive samples."""
@@ -408,7 +408,7 @@ class _ServerScorer(ABC, Generic[T, R]):
 
     @abstractmethod
     def _scores_in_answer(self, answer: Any, part: Sequence[T]) -> Sequence[R]:
-        """The scores in an answer; any error of reading means another form."""
+        """The scores in an answer; any error raised in reading means that the answer has an unknown form."""
 
     def _checked_scores(self, answer: Any, part: Sequence[T]) -> list[R]:
         try:
@@ -428,7 +428,7 @@ class _ServerScorer(ABC, Generic[T, R]):
 def _sorted_by_index(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Entries by their index, which servers may give in any order. Raises ValueError for wrong ones."""
     if all(entry.get("index") is None for entry in entries):
-        return list(entries)  # as they are
+        return list(entries)  # in the order of the answer
     ordered = sorted(entries, key=lambda entry: int(entry["index"]))
     if (indices := [entry["index"] for entry in ordered]) != list(range(len(ordered))):
         raise ValueError(f"indices {indices} of {len(ordered)} entries")

@@ -121,9 +121,9 @@ class ServerEmbeddingSettings(PromptSettings, ServerScoreSettings):
 
 
 class LocalSettings(ModelSettings):
-    """`device`: auto is a GPU where there is one. `dtype`: auto is as the weights are.
+    """`device`: auto is a GPU where there is one. `dtype`: auto is that of the weights.
 
-    `batch`: texts or answers that go through together; None begins with 16 and doubles until memory says stop.
+    `batch`: texts or answers that go through together; None begins with 16 and doubles until memory is full.
     """
 
     device: str = Field(default="auto", pattern="^(auto|cpu|cuda(:[0-9]{1,3})?)$")
@@ -138,7 +138,7 @@ class LocalChatSettings(ChatSettings, LocalSettings):
 
 
 class LocalScoreSettings(LocalSettings):
-    """`longest`: tokens of a text, no more than the model holds; None for as many."""
+    """`longest`: most tokens of a text that are read; None for as many as the model takes."""
 
     longest: int | None = Field(default=None, ge=8, le=MOST)
 

@@ -125,4 +125,4 @@ EntailmentModel = TextScorer[TextPair, Entailment]
 RelevanceModel = TextScorer[QueryPassage, float]  # in [0, 1], greater is better
 ContinuationModel = TextScorer[Continuation, TokenScores]  # no tokens for an empty text
 CoherenceModel = TextScorer[Sequence[str], float]  # a paragraph as its sentences, in [0, 1], greater is better
-EmbeddingModel = TextScorer[EmbeddedText, list[float]]  # of length 1, near where texts mean alike
+EmbeddingModel = TextScorer[EmbeddedText, list[float]]  # vectors of norm 1; close where meanings are alike

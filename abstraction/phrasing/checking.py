@@ -247,12 +247,12 @@ class LadderCheck:
         """
         if self._judge.graph.cached_size > MOST_ENTITIES:
             self._judge = self._new_judge()
-        drafts = self._reorder(row, texts)
-        rungs = self._build_levels(row, drafts)
+        drafts = self._drafts_reordered(row, texts)
+        rungs = self._build_rungs(row, drafts)
         first = row.levels[0]
         for draft in drafts:
             if draft.finding is CheckResult.ALIAS:
-                # One more alias for the answer that shares most words with it.
+                # The text becomes an alias of the gold answer that has the most words in common with it.
                 words = content_words(draft.text)
                 nearest = max(first.tiers, key=lambda tier: len(content_words(tier.text) & words))
                 named = replace(nearest, aliases=(*nearest.aliases, draft.text))
@@ -278,7 +278,7 @@ class LadderCheck:
         levels = drop_repeated_aliases((first, *(beyond or row.levels[1:])))
         return CheckedLadder(levels=levels, decisions=tuple(decisions), has_model_texts=bool(beyond))
 
-    def _reorder(self, row: TieredRow, texts: Sequence[str]) -> list[_Draft]:
+    def _drafts_reordered(self, row: TieredRow, texts: Sequence[str]) -> list[_Draft]:
         """The texts with their results, reordered so that as few as possible are finer than one before them.
 
         A finer text is moved before the last entailed text that precedes it, until there is none or an order repeats.
@@ -313,14 +313,14 @@ class LadderCheck:
         beyond = (Level(tiers=tuple(Tier(text=text) for text in texts)) for texts in levels)
         return self._judge.judge(replace(row, levels=(row.levels[0], *beyond), abstained=None)).tiers
 
-    def _build_levels(self, row: TieredRow, drafts: Sequence[_Draft]) -> list[_CheckedRung]:
+    def _build_rungs(self, row: TieredRow, drafts: Sequence[_Draft]) -> list[_CheckedRung]:
         """The levels beyond the answer; sets the action on each text."""
         self._mark_graph_tiers_and_duplicates(row, drafts)
         rungs: list[_CheckedRung] = []
         for draft in drafts:
             proven = [rung for rung in rungs if rung.proven]
             entailed = draft.finding is CheckResult.ENTAILED
-            if entailed and (beside := self._level_of_sibling(row, draft, proven)) is not None:
+            if entailed and (beside := self._finer_level_of_sibling(row, draft, proven)) is not None:
                 draft.finding, draft.why = CheckResult.SIBLING, "follows from a finer level, not from the one before it"
                 draft.merge_into(beside)
             elif self._is_kept(draft):
@@ -356,7 +356,9 @@ class LadderCheck:
     def _is_kept(self, draft: _Draft) -> bool:
         return draft.finding is CheckResult.ENTAILED or (draft.finding is CheckResult.UNPROVEN and self._keeps_unproven)
 
-    def _level_of_sibling(self, row: TieredRow, draft: _Draft, proven: Sequence[_CheckedRung]) -> _CheckedRung | None:
+    def _finer_level_of_sibling(
+        self, row: TieredRow, draft: _Draft, proven: Sequence[_CheckedRung]
+    ) -> _CheckedRung | None:
         """The finer level that a phrase belongs to, where it does not follow from the last one; None where it does."""
         if draft.entities:
             return None  # names may follow from any finer level, whatever lies between

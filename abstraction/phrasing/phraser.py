@@ -43,14 +43,18 @@ def with_descriptions_and_sitelinks(row: TieredRow, graph: Graph) -> TieredRow:
     """
     entity = row.question_entity or {}
     columns = {
-        **_entity_columns(graph, entity.get("qid"), "question_entity_description", QUESTION_SITELINKS),
-        **_entity_columns(graph, row.levels[0].tiers[0].qid, "answer_entity_description", ANSWER_SITELINKS),
+        **_description_and_sitelinks_columns(
+            graph, entity.get("qid"), "question_entity_description", QUESTION_SITELINKS
+        ),
+        **_description_and_sitelinks_columns(
+            graph, row.levels[0].tiers[0].qid, "answer_entity_description", ANSWER_SITELINKS
+        ),
     }
     missing = {key: value for key, value in columns.items() if row.extra.get(key) in (None, "")}
     return replace(row, extra={**row.extra, **missing}) if missing else row
 
 
-def _entity_columns(graph: Graph, qid: object, description: str, sitelinks: str) -> dict[str, Any]:
+def _description_and_sitelinks_columns(graph: Graph, qid: object, description: str, sitelinks: str) -> dict[str, Any]:
     entity = graph.entity(qid) if isinstance(qid, str) else None
     if entity is None:
         return {}
@@ -101,13 +105,13 @@ def slot_values(row: TieredRow) -> dict[str, str]:
     }
 
 
-def read_tagged(reply: str, name: str) -> str:
-    """The text between <name> and </name>, of which there must be one pair. Raises ReplyError.
+def read_tagged(reply: str, tag: str) -> str:
+    """The text between <tag> and </tag>, of which there must be one pair. Raises ReplyError.
 
     Text from data has no angle brackets once it is in a prompt (`prompting.harmless`), so the pair is by the model
     even where it repeats data.
     """
-    opened, closed = f"<{name}>", f"</{name}>"
+    opened, closed = f"<{tag}>", f"</{tag}>"
     if reply.count(opened) != 1 or reply.count(closed) != 1:
         raise ReplyError(
             f"the reply must have {opened}...{closed} once: it has {reply.count(opened)} and {reply.count(closed)}"
@@ -118,19 +122,19 @@ def read_tagged(reply: str, name: str) -> str:
     return behind.partition(closed)[0].strip()
 
 
-def read_list(reply: str, name: str) -> list[str]:
-    """The items between <name> and </name>, one per line, all with a dash or all numbered from 1.
+def read_list_in_tag(reply: str, tag: str) -> list[str]:
+    """The items between <tag> and </tag>, one per line, all with a dash or all numbered from 1.
 
     Raises ReplyError for another line, and where there is no item.
     """
-    lines = [line.strip() for line in read_tagged(reply, name).splitlines() if line.strip()]
+    lines = [line.strip() for line in read_tagged(reply, tag).splitlines() if line.strip()]
     dashed = [re.fullmatch(r"[-*•]\s+(\S.*)", line) for line in lines]
     numbered = [re.fullmatch(rf"{at}[.)]\s+(\S.*)", line) for at, line in enumerate(lines, start=1)]
     for matches in (dashed, numbered):
         items = [match[1] for match in matches if match]
         if items and len(items) == len(lines):
             return items
-    raise ReplyError(f"<{name}> must hold lines of '- item', or '1. item', '2. item' and so on")
+    raise ReplyError(f"<{tag}> must hold lines of '- item', or '1. item', '2. item' and so on")
 
 
 def read_numbered_lines(reply: str) -> list[str]:
@@ -187,7 +191,7 @@ def read_ladder(reply: str, names: Collection[str] = (), *, answer_first: bool =
         if answer_first or any(is_variant_of_answer_name(text, names, person=False) for text in first):
             items = items[1:]
     else:
-        items = [_clean_and_check_answer(item) for item in read_list(text, TAG)]
+        items = [_clean_and_check_answer(item) for item in read_list_in_tag(text, TAG)]
     if [item.casefold().rstrip(".") for item in items] == ["none"]:
         return []
     if len(items) > MOST_ANSWERS:
@@ -217,7 +221,7 @@ NOTHING_LEFT, NONE_GIVEN = "nothing-left", "none-given"  # codes of the fallback
 SAMPLING = Sampling(max_tokens=512)  # more than MOST_ANSWERS short answers need
 
 
-def model_name(identity: Mapping[str, object]) -> str:
+def kind_and_name_of_model(identity: Mapping[str, object]) -> str:
     """The name of a model in fingerprints, without its address."""
     named = identity.get("model") or str(identity.get("weights") or identity.get("sha256") or "")[:8]
     return f"{identity.get('kind')}:{named}"
@@ -275,7 +279,7 @@ class ModelPhraser:
     def fingerprint(self) -> str:
         """The model, the mode, the prompts' hash, and a hash of everything."""
         digest = hashlib.sha256(orjson.dumps(self.settings, option=orjson.OPT_SORT_KEYS)).hexdigest()[:8]
-        return f"{model_name(self.model.identity)} {self.mode} prompts:{self.prompts_hash} {digest}"
+        return f"{kind_and_name_of_model(self.model.identity)} {self.mode} prompts:{self.prompts_hash} {digest}"
 
     def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[TieredRow]:
         """The same rows in the same order, phrased."""
@@ -363,7 +367,7 @@ class ConsistencyScorer:
         parts = [dict(self.model.identity), prompts, how.n, how.seed, *([dict(told)] if told else [])]
         settings = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
         digest = hashlib.sha256(settings).hexdigest()[:8]
-        return f"{model_name(self.model.identity)} {how.n} samples prompts:{prompts} {digest}"
+        return f"{kind_and_name_of_model(self.model.identity)} {how.n} samples prompts:{prompts} {digest}"
 
     def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | Failure | None]:
         """For each row its score, None where it has none, the Failure where the model could not be reached."""

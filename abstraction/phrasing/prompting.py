@@ -228,7 +228,9 @@ class RequestOutcome(Generic[V]):
     def of_fault(cls, error: Exception, calls: tuple[str, ...] = ()) -> RequestOutcome[V]:
         """The outcome of an unforeseen error. Errors that end a run, such as ModelError, are raised again."""
         fault = fault_or_raise(error, "asking a model")
-        return cls(value=None, calls=calls, failed=FAULT, why=fault.message.removeprefix(f"{FAULT} "), fault=fault)
+        return cls(
+            value=None, calls=calls, failed=FAULT, why=fault.reject_reason.removeprefix(f"{FAULT} "), fault=fault
+        )
 
 
 @dataclass(slots=True)

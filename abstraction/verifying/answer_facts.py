@@ -78,8 +78,8 @@ class AnswerFacts:
     subject: str | None
     nothing_new: frozenset[str] = frozenset()  # ids and names of tiers that the question states or most answers share
     doubted: frozenset[str] = frozenset()  # ids that statements lead to without surely containing the answer
-    above_classes: frozenset[str] = frozenset()  # for an answer that is a class: a genre above a genre
-    last_good: list[tuple[Tier, frozenset[str]]] = field(default_factory=list)  # of the last level with good tiers
+    above_classes: frozenset[str] = frozenset()  # superclasses of an answer that is a class: of a genre
+    last_good: list[tuple[Tier, frozenset[str]]] = field(default_factory=list)  # good tiers, of the last level with any
     good_tiers: list[Tier] = field(default_factory=list)  # every good tier
     suspect_names: list[str] = field(default_factory=list)  # names that are wrong if the answer is linked rightly
     last_named_another: bool = False  # whether the last tier named another entity
@@ -91,9 +91,11 @@ class AnswerFactsReader:
 
     def __init__(self, maker: LadderMaker) -> None:
         self.maker, self.graph, self._gazetteer = maker, maker.graph, maker.gazetteer
-        self.above = cache(lambda qid: self.entities_above_all([qid], excluded_ids={qid}))
+        self.above = cache(lambda qid: self.start_entities_and_all_above([qid], excluded_ids={qid}))
         # The classes, occupations, genres and the like of an entity, and their superclasses.
-        self.kinds = cache(lambda i: self.class_closure(t for p in CLASS_PROPERTIES for t in self.graph.targets(i, p)))
+        self.kinds = cache(
+            lambda i: self.classes_and_superclasses(t for p in CLASS_PROPERTIES for t in self.graph.targets(i, p))
+        )
         self.classes_above = cache(self._read_superclasses)
 
     def read_facts(self, row: TieredRow) -> AnswerFacts:
@@ -119,7 +121,7 @@ class AnswerFactsReader:
             else " ".join(graph.description(i) or "" for i in qids[:1])
         )
         containers = [t.qid for level in our_row.levels[1:] for t in level.tiers if t.qid]
-        above = self.entities_above_all([*qids, *containers], excluded_ids=qids)
+        above = self.start_entities_and_all_above([*qids, *containers], excluded_ids=qids)
         kinds = frozenset().union(*map(self.maker.classes, qids))
         # Citizenship of a person, origin of a work, location of a place.
         nations = frozenset(i for one in qids for prop in NATIONALITY for i in graph.targets(one, prop))
@@ -129,7 +131,7 @@ class AnswerFactsReader:
             row=row, asked=asked, answers=answers, names=tuple(dict.fromkeys(names)), gold=row.answers[0],
             description=description, above=above, kinds=kinds, nations=nations,
             words=self._words_describing_answer(our_row, qids, description, above, nations),
-            certain=self._is_certain(row, our_row, qids, above),
+            certain=self._is_answer_entity_certain(row, our_row, qids, above),
             person=not kinds.isdisjoint(_PERSONS) or (not kinds and asked.asks in PEOPLE),
             place=not PLACES.isdisjoint(kinds) or asked.asks in PLACES,
             # Some files add a full stop at the end of an answer.
@@ -139,7 +141,9 @@ class AnswerFactsReader:
             doubted=whole.doubted,
         )  # fmt: skip
 
-    def _is_certain(self, row: TieredRow, our_row: TieredRow, qids: Sequence[str], above: EntitiesAbove) -> bool:
+    def _is_answer_entity_certain(
+        self, row: TieredRow, our_row: TieredRow, qids: Sequence[str], above: EntitiesAbove
+    ) -> bool:
         """Whether the entity of the answer was given, or linked by more than its name, or is a state or division.
 
         Also where the question names a state or division that contains the entity.
@@ -191,7 +195,9 @@ class AnswerFactsReader:
 
     # Everything above an entity, each read once.
 
-    def entities_above_all(self, start_ids: Iterable[str], *, excluded_ids: Iterable[str] = ()) -> EntitiesAbove:
+    def start_entities_and_all_above(
+        self, start_ids: Iterable[str], *, excluded_ids: Iterable[str] = ()
+    ) -> EntitiesAbove:
         """Everything above several entities together, including these entities except those in `excluded_ids`."""
         out = set(excluded_ids)
         layer = list(dict.fromkeys(start_ids))
@@ -205,7 +211,7 @@ class AnswerFactsReader:
         names: set[str] = set()
         for depth in range(DEPTH):
             self.graph.fetch(layer)
-            upward = [i for qid in layer for i in self._one_step_up(qid, names, is_first_step=depth == 0)]
+            upward = [i for qid in layer for i in self._step_up_adding_names(qid, names, is_first_step=depth == 0)]
             layer = [i for i in dict.fromkeys(upward) if i not in seen and i not in loose and self.graph.entity(i)]
             if not layer:
                 break
@@ -221,7 +227,7 @@ class AnswerFactsReader:
             continents=frozenset(filter(self._is_continent, ids)),
         )
 
-    def _one_step_up(self, qid: str, names: set[str], *, is_first_step: bool) -> list[str]:
+    def _step_up_adding_names(self, qid: str, names: set[str], *, is_first_step: bool) -> list[str]:
         """The entities one step above, by statements and description; names in the description are added to `names`."""
         if self._is_continent(qid):
             return []
@@ -251,9 +257,9 @@ class AnswerFactsReader:
     def _read_superclasses(self, entity_id: str) -> frozenset[str]:
         """All superclasses of a class: by its P31, P279 and P171, then by P279 and P171, up to DEPTH steps."""
         own = (t for prop in ("P279", "P31", "P171") for t in self.graph.targets(entity_id, prop))
-        return frozenset(self.class_closure(own, ("P279", "P171"), steps=DEPTH)) - {entity_id}
+        return frozenset(self.classes_and_superclasses(own, ("P279", "P171"), steps=DEPTH)) - {entity_id}
 
-    def class_closure(
+    def classes_and_superclasses(
         self, classes: Iterable[str], properties: Sequence[str] = ("P279",), *, steps: int = CLASS_STEPS
     ) -> tuple[str, ...]:
         """The classes and their superclasses up to `steps` steps."""

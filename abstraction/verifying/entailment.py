@@ -267,7 +267,9 @@ _UNIT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _RowFacts:
-    """Facts for every tier of a row: the entities of its answers, the dates of the question, the kind it asks for."""
+    """Facts for every tier of a row: entities of its answers, dates of the question, the answer class that it asks
+    for.
+    """
 
     row: TieredRow
     answers: tuple[str, ...]
@@ -277,7 +279,7 @@ class _RowFacts:
 
 
 @dataclass(slots=True)
-class _Reached:
+class _FollowedSteps:
     """The entities that the steps of one tier reach beyond the answer and finer tiers, and the steps themselves."""
 
     ids: set[str]
@@ -387,17 +389,17 @@ class EntailmentChecker:
             findings += flaws
             if step is not None:
                 replayed.append(step)
-        end_ids = {tier.qid} if tier.qid else set()
+        own_ids = {tier.qid} if tier.qid else set()
         if len(facts.answers) > 1 and not any(answer.qid for answer in facts.row.levels[0].tiers):
             # The answer has several candidates, and the tier has to follow from each by itself.
             for answer in facts.answers:
-                reached = self._follow_steps(replayed, {answer}, end_ids)
+                reached = self._follow_steps_from_known_or_own(replayed, {answer}, own_ids)
                 if reached.used:
                     findings += self._conclusion_flaws(tier, reached, facts.asked)
                 else:
                     findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"no step starts at {answer}"))
             return findings
-        reached = self._follow_steps(replayed, known_ids, end_ids)
+        reached = self._follow_steps_from_known_or_own(replayed, known_ids, own_ids)
         lost = [step for step in dict.fromkeys(replayed) if step not in reached.used]
         details = [f"{s.subject} {s.property or 'description'} {s.target or s.words}" for s in lost]
         findings += [Finding(flaw=Flaw.DISCONNECTED, detail=detail) for detail in details]
@@ -405,9 +407,13 @@ class EntailmentChecker:
             return [*findings, Finding(flaw=Flaw.DISCONNECTED, detail="no step starts at the answer")]
         return [*findings, *self._conclusion_flaws(tier, reached, facts.asked)]
 
-    def _follow_steps(self, steps: Sequence[ReplayedStep], known_ids: Set[str], end_ids: Set[str]) -> _Reached:
-        """The steps that can be followed one after the other from known entities, and from the tier's own entity."""
-        reached = _Reached(ids=set(end_ids))
+    def _follow_steps_from_known_or_own(
+        self, steps: Sequence[ReplayedStep], known_ids: Set[str], own_ids: Set[str]
+    ) -> _FollowedSteps:
+        """The steps that can be followed one after the other, beginning at known entities or at the tier's own
+        (`own_ids`).
+        """
+        reached = _FollowedSteps(ids=set(own_ids))
         fresh = [step for step in steps if step.subject in reached.ids or step.subject in known_ids]
         while fresh:
             for step in fresh:
@@ -430,16 +436,18 @@ class EntailmentChecker:
         texts = dict.fromkeys((step.words, *proper_names_and_their_parts(step.description))) if step.description else ()
         return any(self._refers_to_entity(text, qid) for text in texts)
 
-    def _conclusion_flaws(self, tier: Tier, reached: _Reached, asked: str) -> Iterator[Finding]:
+    def _conclusion_flaws(self, tier: Tier, reached: _FollowedSteps, asked: str) -> Iterator[Finding]:
         """The flaws of the tier as the conclusion of its steps, at least one of which was followed."""
         if tier.qid is not None:
             yield from self._entity_flaws(tier, tier.qid, reached)
         else:
             rules = [e.text or "" for e in tier.evidence if e.kind == "rule"]
-            yield from self._unsupported_words(tier, reached, self._words_of_steps(reached, rules, asked))
-            yield from self._dropped_qualifiers(tier, reached)
+            yield from self._findings_of_unsupported_words(
+                tier, reached, self._words_supported_by_steps_or_question(reached, rules, asked)
+            )
+            yield from self._findings_of_dropped_negating_words(tier, reached)
 
-    def _entity_flaws(self, tier: Tier, qid: str, reached: _Reached) -> Iterator[Finding]:
+    def _entity_flaws(self, tier: Tier, qid: str, reached: _FollowedSteps) -> Iterator[Finding]:
         """The flaws of a tier that is an entity: the last step must lead to it, by containment, belonging or class."""
         last = [
             s
@@ -454,7 +462,7 @@ class EntailmentChecker:
             yield from _step_flaws(step, classing=classing, is_last=step in last)
         written = {without_article(s.words) for s in last if s.description}
         for name in tier.names():
-            if self._is_name(name, qid) or without_article(name) in written:
+            if self._is_name_of_entity(name, qid) or without_article(name) in written:
                 continue
             # Or the name of a surrounding place of the same extent: Greater London for London.
             around = [m.id for m in self.graph.find(name) if m.id.startswith("Q")]
@@ -462,7 +470,9 @@ class EntailmentChecker:
             if not any(is_outer_no_larger(self.graph, qid, outer) for outer in around):
                 yield Finding(flaw=Flaw.FOREIGN_NAME, detail=f"{name!r} for {qid} ({self.graph.label(qid)})")
 
-    def _words_of_steps(self, reached: _Reached, rules: Sequence[str], asked: str) -> set[str]:
+    def _words_supported_by_steps_or_question(
+        self, reached: _FollowedSteps, rules: Sequence[str], asked: str
+    ) -> set[str]:
         """The words that steps, rules or the question support."""
         supported_words = set(WORDS_OF_KIND.get(asked, ())).union(*map(content_words, rules))
         for step in reached.used:
@@ -478,19 +488,21 @@ class EntailmentChecker:
             supported_words.add(f"{years[0][:3]}0")  # the decade that contains all of them
         return supported_words
 
-    def _unsupported_words(self, tier: Tier, reached: _Reached, supported_words: set[str]) -> Iterator[Finding]:
+    def _findings_of_unsupported_words(
+        self, tier: Tier, reached: _FollowedSteps, supported_words: set[str]
+    ) -> Iterator[Finding]:
         """Flaws for words of a phrase or its aliases that neither steps nor entities named in descriptions support."""
         missing_of = {name: content_words(name) - supported_words for name in dict.fromkeys(tier.names())}
         if not any(missing_of.values()):
             return
-        meant = self._name_words_of_described_entities(reached.used)
+        meant = self._words_of_entities_named_in_descriptions(reached.used)
         for name, missing in missing_of.items():
             if left := missing - meant:
                 where = "" if name == tier.text else f" (alias of {tier.text!r})"
                 detail = f"{', '.join(sorted(left))} of {name!r}{where}"
                 yield Finding(flaw=Flaw.WORDS_UNSUPPORTED, detail=detail)
 
-    def _dropped_qualifiers(self, tier: Tier, reached: _Reached) -> Iterator[Finding]:
+    def _findings_of_dropped_negating_words(self, tier: Tier, reached: _FollowedSteps) -> Iterator[Finding]:
         """Flaws for words before the span of a description that change its meaning and that the phrase leaves out."""
         words, written = content_words(tier.text), normalise(tier.text)
         says_in = re.search(r"\b(?:in|from)\b", tier.text) is not None
@@ -502,7 +514,7 @@ class EntailmentChecker:
             shared = words & content_words(step.words)
             taken_back = negating_word_before(step.description, step.start)
             if taken_back in PAST and shared:
-                person = self._involves_person(reached) if person is None else person
+                person = self._any_step_entity_is_person(reached) if person is None else person
             if taken_back in PAST and not (shared and person):
                 taken_back = None
             is_stated = any(content_words(step.words) <= words_of_target for words_of_target in stated)
@@ -512,7 +524,7 @@ class EntailmentChecker:
             if is_place_name and denies_location_before(step.description, step.start):
                 yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
 
-    def _name_words_of_described_entities(self, steps: Iterable[ReplayedStep]) -> set[str]:
+    def _words_of_entities_named_in_descriptions(self, steps: Iterable[ReplayedStep]) -> set[str]:
         """Words of the entities that descriptions name: "United States" for "U.S.", "actor" for "actress"."""
         out: set[str] = set()
         for step in steps:
@@ -527,12 +539,12 @@ class EntailmentChecker:
                     out |= self._entity_words(country) | self._names_of(country).demonyms
         return out
 
-    def _involves_person(self, reached: _Reached) -> bool:
+    def _any_step_entity_is_person(self, reached: _FollowedSteps) -> bool:
         """Whether an entity of the steps is a person; other entities of the row are not read: they may be very many."""
         ids = {qid for step in reached.used for qid in (step.subject, step.target) if qid}
         return any("Q5" in self.graph.classes(i) or self.graph.statements(i, "P27") for i in ids)
 
-    def _is_name(self, name: str, qid: str) -> bool:
+    def _is_name_of_entity(self, name: str, qid: str) -> bool:
         names = self._names_of(qid).forms
         if without_article(name) in names or " ".join(singular_words(without_article(name))) in names:
             return True
@@ -545,7 +557,7 @@ class EntailmentChecker:
 
     def _refers_to_entity(self, words: str, qid: str) -> bool:
         """Whether words of a description name the entity: a name of it, with only common nouns around it."""
-        if self._is_name(words, qid):
+        if self._is_name_of_entity(words, qid):
             return True
         mine = singular_words(words)
         units_lowered = _UNIT.sub(lambda match: match.group().lower(), words)

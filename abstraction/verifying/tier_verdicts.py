@@ -55,7 +55,7 @@ class PlacementJudge:
     def __init__(self, facts_reader: AnswerFactsReader) -> None:
         self.facts_reader, self.maker, self.graph = facts_reader, facts_reader.maker, facts_reader.graph
 
-    def entities_meant(self, facts: AnswerFacts, tier: Tier) -> frozenset[str]:
+    def entities_above_answer_named_by(self, facts: AnswerFacts, tier: Tier) -> frozenset[str]:
         """The entities above the answer that the tier names, or "text:NAME" where only a description names it."""
         key = without_article(tier.text)
         if tier.qid is not None:
@@ -112,10 +112,10 @@ class PlacementJudge:
         if not facts.place or not facts.answers:
             return None
         places = [i for i in ids if not PLACES.isdisjoint(self.maker.classes(i)) and not self.graph.is_historical(i)]
-        reasons = [reason for i in places if (reason := self._reason_not_inside(facts, i)) is not None]
+        reasons = [reason for i in places if (reason := self._reason_place_excludes_answer(facts, i)) is not None]
         return reasons[0] if places and len(reasons) == len(places) else None
 
-    def _reason_not_inside(self, facts: AnswerFacts, place: str) -> str | None:
+    def _reason_place_excludes_answer(self, facts: AnswerFacts, place: str) -> str | None:
         """The reason why a place cannot contain the answer, or None."""
         above = facts.above
         label = self.graph.label(place) or ""
@@ -123,9 +123,9 @@ class PlacementJudge:
         if WORLD.search(label) and not is_continent:
             return None  # the Caribbean spans states: no conflict can be shown
         if self.facts_reader.is_present_state(place):
-            return self._location_reason(above.states)
+            return self._text_where_answer_lies(above.states)
         if label and is_continent:
-            return self._location_reason(above.continents)
+            return self._text_where_answer_lies(above.continents)
         around = self.facts_reader.above(place)
         if around.states and above.states and around.states.isdisjoint(above.states):
             # A chain that ends in the right state means another place, which the snapshot lacks.
@@ -138,16 +138,16 @@ class PlacementJudge:
             # Only divisions of one class exclude each other: a county may lie in a region.
             classes = {c for d in divisions for c in self.graph.classes(d)}
             if any(not classes.isdisjoint(self.graph.classes(d)) for d in above.divisions):
-                return self._location_reason(above.divisions)
+                return self._text_where_answer_lies(above.divisions)
         return None
 
-    def _location_reason(self, places: Collection[str]) -> str | None:
+    def _text_where_answer_lies(self, places: Collection[str]) -> str | None:
         return f"the answer lies in {self._labels_of(places)}" if places else None
 
     def _labels_of(self, places: Iterable[str]) -> str:
         return " and ".join(sorted(filter(None, map(self.graph.label, places))))
 
-    def sibling_reason(self, facts: AnswerFacts, ids: Sequence[str]) -> str | None:
+    def reason_as_sibling_of_answer(self, facts: AnswerFacts, ids: Sequence[str]) -> str | None:
         """The reason why a name is a sibling of the answer: another answer to the question, a member of a group that
         is the answer, or a person where the answer is none; None otherwise.
         """
@@ -161,7 +161,7 @@ class PlacementJudge:
         persons = bool(ids) and all("person" in self.maker.classes(i) for i in ids)
         return A_PERSON if persons and facts.kinds and not facts.person and not facts.place else None
 
-    def is_unrelated_entity_of_kind(self, facts: AnswerFacts, ids: Sequence[str]) -> bool:
+    def is_entity_of_answer_kind(self, facts: AnswerFacts, ids: Sequence[str]) -> bool:
         """Whether the text names an entity of the answer's own kind, unrelated to it."""
         if facts.place or not facts.kinds:
             return False
@@ -339,7 +339,7 @@ class Judge:
         open_value = not facts.asked.id and is_value(tier.text) and any(is_value(gold.text) for gold in golds)
         if facts.asked.asks in ("date", "quantity") or open_value:
             return (*self._value_verdict(facts, tier), _NOTHING)
-        meant = self.placement.entities_meant(facts, tier)
+        meant = self.placement.entities_above_answer_named_by(facts, tier)
         if (by_own_name := self._verdict_as_answer_name(facts, tier, meant)) is not None:
             return (*by_own_name, _NOTHING)
         if meant:
@@ -382,7 +382,7 @@ class Judge:
         self.graph.fetch(ids)
         # Where the answer is a place, only places are meant: the region Lazio, not the club.
         ids = [i for i in ids if not facts.place or not PLACES.isdisjoint(self.maker.classes(i))]
-        if beside := self.placement.sibling_reason(facts, ids):
+        if beside := self.placement.reason_as_sibling_of_answer(facts, ids):
             return VerdictKind.SIBLING, beside
         if any(a in self.facts_reader.above(i).ids for i in ids for a in facts.answers):
             return VerdictKind.NOT_COARSER_THAN_ANSWER, "lies within the answer"
@@ -398,7 +398,7 @@ class Judge:
                 return VerdictKind.CONTRADICTED, wrong
             facts.suspect_names.append(without_article(tier.text))
             return VerdictKind.UNKNOWN, f"{wrong}, if {facts.answers[0]} is meant"
-        if relation is NameRelation.OTHER or self.placement.is_unrelated_entity_of_kind(facts, ids):
+        if relation is NameRelation.OTHER or self.placement.is_entity_of_answer_kind(facts, ids):
             return VerdictKind.CONTRADICTED, ANOTHER
         if relation is NameRelation.ALIAS:
             return VerdictKind.ALIAS, "another way to write the answer's name"
@@ -421,7 +421,7 @@ class Judge:
         commas.
         """
         parts = [part.strip() for part in text.split(",")[1:]]
-        places = [part for part in parts if self.maker.gazetteer.places_named(part)]
+        places = [part for part in parts if self.maker.gazetteer.ids_of_places_named(part)]
         if not facts.place and places and places[-1] == parts[-1]:
             places = parts  # an address: the parts before its last place are places as well
         sources = (facts.description, *facts.above.names, *places)
@@ -497,7 +497,7 @@ class Judge:
         items_of_tier, items_before = items_with_noun_of(tier.text), items_with_noun_of(before.text)
         return bool(items_of_tier and items_before) and not items_of_tier & items_before
 
-    def _entities_of_last_words(self, words: Sequence[str]) -> list[str]:
+    def _ids_of_longest_name_at_end(self, words: Sequence[str]) -> list[str]:
         """The ids with the longest name at the end of `words`: two by label, else one by alias ("actress")."""
         for start in range(max(0, len(words) - LONGEST_NAME), len(words)):
             # The longest ending first: "football club" before "club".
@@ -513,10 +513,10 @@ class Judge:
         kinds = [
             i
             for text in dict.fromkeys((words, head))
-            for i in self.facts_reader.class_closure(self._entities_of_last_words(text))
+            for i in self.facts_reader.classes_and_superclasses(self._ids_of_longest_name_at_end(text))
         ]
         stated = [e.value for e in tier.evidence if e.value and e.property in KIND_PROPERTIES and e.value[:1] == "Q"]
-        kinds += self.facts_reader.class_closure(stated)
+        kinds += self.facts_reader.classes_and_superclasses(stated)
         out = content_words(tier.text) | self.facts_reader.name_words(kinds) | {"person"}
         text = f" {normalise(tier.text)} "
         lifts = [lift for title, lift in broader_offices_by_title().items() if f" {title} " in text]
@@ -553,8 +553,8 @@ def _split_by_answer(row: TieredRow) -> list[TieredRow]:
 
 
 def _combine_verdicts_of_answers(tier: Tier, verdicts: Sequence[TierVerdict], row: TieredRow) -> TierVerdict:
-    """The verdict on one tier from its verdicts for several answers: "contradicted" where it is for an answer in its
-    `of`; else the best, of these answers or, without any, of all.
+    """The verdict on one tier from its verdicts for several answers: "contradicted" if one of the answers in its `of`
+    gives that; else the best verdict among those answers, or among all where `of` is empty.
 
     An answer without an entity is ignored for evidence that starts at another answer.
     """

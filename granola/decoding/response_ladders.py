@@ -85,7 +85,7 @@ class Chains:
     def is_place_chain(self, parts: Sequence[str]) -> bool:
         """Whether the last part is a place in the snapshot."""
         return len(parts) > 1 and any(
-            self._gazetteer.places_named(name) for name in (parts[-1], *barer_names(parts[-1]))
+            self._gazetteer.ids_of_places_named(name) for name in (parts[-1], *barer_names(parts[-1]))
         )
 
     def entity_of_first_part(self, parts: Sequence[str], context: AnswerContext) -> str | None:

@@ -188,7 +188,9 @@ class ResponseReader:
         subjects = [row.subject_text for row in rows if row.subject_text]
         every = [*subjects, *(name for names in by_relation.values() for name in names)]
         graph.prefetch_names(every)
-        graph.prefetch_names(other for name in set(every) if not graph.find(name) for other in linker.name_forms(name))
+        graph.prefetch_names(
+            other for name in set(every) if not graph.find(name) for other in linker.further_name_forms(name)
+        )
         ids = [m.id for name in every for m in graph.find(name)]
         graph.fetch_with_values([*ids, *(row.subject_qid for row in rows if row.subject_qid)])
         # Linking ranks candidates by relation, so each relation is prepared apart.

@@ -107,5 +107,5 @@ def test_the_source_knows_better() -> None:
 )
 def test_the_noun_of_a_phrase(question: str, noun: str | None) -> None:
     make = maker(*KINDS)
-    found = AskedNouns(make.graph, make.classes).read_noun(question)
+    found = AskedNouns(make.graph, make.classes).noun_after_which_or_what(question)
     assert (found.text if found else None) == noun

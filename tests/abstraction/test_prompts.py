@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.errors import PromptError, ReplyError
-from abstraction.phrasing.phraser import read_list, read_tagged, read_vote
+from abstraction.phrasing.phraser import read_list_in_tag, read_tagged, read_vote
 from abstraction.phrasing.prompting import LONGEST, PromptKind, harmless, load_prompts, parse_prompt, prompts_hash
 
 KIND = PromptKind(name="places", required=frozenset({"question"}), optional=frozenset({"ladder", "answer"}))
@@ -63,8 +63,8 @@ def _is_held(value: str) -> None:
     said.encode()
     # A model that repeats what it was told gives the parser nothing.
     with pytest.raises(ReplyError):
-        read_list(said, "answers")
-    assert read_list(f"{lines[1]} <answers>\n- {harmless(value) or 'x'}\n</answers>", "answers")
+        read_list_in_tag(said, "answers")
+    assert read_list_in_tag(f"{lines[1]} <answers>\n- {harmless(value) or 'x'}\n</answers>", "answers")
 
 
 @pytest.mark.parametrize("value", NASTY)
@@ -163,9 +163,9 @@ def test_a_folder_replaces_some_prompts_and_the_hash_tells(tmp_path: Path) -> No
 def test_lists_are_read_strictly(reply: str, items: list[str] | None) -> None:
     if items is None:
         with pytest.raises(ReplyError):
-            read_list(reply, "a")
+            read_list_in_tag(reply, "a")
     else:
-        assert read_list(reply, "a") == items
+        assert read_list_in_tag(reply, "a") == items
 
 
 def test_tags_and_yes_or_no() -> None:

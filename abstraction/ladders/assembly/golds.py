@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from abstraction.base.relations import trivial_phrases
+from abstraction.base.relations import trivial_phrases_of_groups
 from abstraction.base.tiers import (
     MAX_LEVELS,
     MAX_TIERS,
@@ -112,7 +112,7 @@ def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstentio
     return None
 
 
-_KIN = trivial_phrases(["kin"]) | {"sister", "brother"}
+_KIN = trivial_phrases_of_groups(["kin"]) | {"sister", "brother"}
 _KINSFOLK = frozenset({"person", "fictional"})
 
 

@@ -178,7 +178,7 @@ class QuestionGiveaways:
         """The places and their containers."""
         for place in places:
             yield place
-            yield from (holder for holder, _ in case.gazetteer.containers_with_names(place) if holder)
+            yield from (holder for holder, _ in case.gazetteer.containers_up_to_state_with_names(place) if holder)
             yield from self._graph.targets(place, "P30")
 
     def _follows_from_question(self, node: Proposal, named: _NamedInQuestion, case: LadderCase) -> bool:
@@ -250,7 +250,7 @@ class QuestionGiveaways:
             seat = normalise(self._graph.description(case.answer) or "")
             out |= {key for qid, key in named.items() if self._has_answer_as_capital(qid, seat, case)}
         if subject is not None and not is_county:
-            out |= {named[qid] for qid, _ in case.gazetteer.containers_with_names(subject) if qid in named}
+            out |= {named[qid] for qid, _ in case.gazetteer.containers_up_to_state_with_names(subject) if qid in named}
         if subject is not None and not _COUNTRIES.isdisjoint(self._graph.classes(subject)):
             out |= {key for qid, key in named.items() if not _COUNTRIES.isdisjoint(self._graph.classes(qid))}
         return out

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 
-from abstraction.base.relations import head_of_description
+from abstraction.base.relations import head_noun_and_class_of_description
 from abstraction.base.tiers import Condition, Evidence, from_description, from_statement, join_evidence
 from abstraction.ladders.assembly.filters import (
     DIVISIONS,
@@ -104,7 +104,7 @@ class PlaceNames:
         if not county and (not any(map(_TOWN.search, kinds)) or self._gazetteer.inhabitants(qid) >= _METROPOLIS):
             return None
         around = [place.qid for step in self._gazetteer.description_chain(qid) for place in step]
-        around += [container for container, _ in self._gazetteer.containers_with_names(qid)]
+        around += [container for container, _ in self._gazetteer.containers_up_to_state_with_names(qid)]
         divisions = (place for place in around if place and not _DIVISIONS.isdisjoint(self._graph.classes(place)))
         division = next(divisions, None)
         return self._graph.label(division) if division is not None else None
@@ -210,11 +210,11 @@ def common_noun_of_place(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] |
     for value in current_values(graph, case.answer, "P31"):
         if value.qid in _COUNTRY_CLASSES and case.gazetteer.is_state(case.answer):
             return STATE_NOUN, (value.evidence,)
-        head = head_of_description(value.label)
+        head = head_noun_and_class_of_description(value.label)
         if head == (value.label, "place") and value.label not in _ROLES:
             return _SPOKEN.get(value.label, value.label), (value.evidence,)
     description = graph.description(case.answer)
-    head = head_of_description(description) if description else None
+    head = head_noun_and_class_of_description(description) if description else None
     if head and head[1] in ("place", "country") and head[0] not in _ROLES:
         return head[0], (from_description(graph, case.answer, head[0]),)
     return None

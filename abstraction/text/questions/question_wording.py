@@ -16,7 +16,7 @@ from enum import StrEnum
 from functools import cache, lru_cache, partial
 
 from abstraction.base.properties import package_data
-from abstraction.base.relations import Relation, trivial_phrases
+from abstraction.base.relations import Relation, trivial_phrases_of_groups
 from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.language.languages import has_grammar, language, question_words
 from abstraction.text.language.phrases import singular
@@ -493,4 +493,4 @@ def _relation_of_noun_or_kind(kind: QuestionKind, noun: str) -> Relation | None:
     if (sort := data["sorts"]["nouns"].get(noun) or data["sorts"]["kinds"].get(kind)) is None:
         return None
     asks, *groups = sort
-    return Relation(id="", label="", asks=asks, trivial=trivial_phrases(groups))
+    return Relation(id="", label="", asks=asks, trivial=trivial_phrases_of_groups(groups))
