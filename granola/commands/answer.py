@@ -24,7 +24,7 @@ from granola.decoding.decision import (
 )
 from granola.errors import PredictionError, UsageError
 from granola.scoring.shared_settings import Force, Limit, Out, QuestionSettings, Relation, check_language, property_id
-from granola.scoring.system_comparison import names_of_systems
+from granola.scoring.system_comparison import unique_system_names
 from kg.store import open_store
 from kg.store.protocol import Store
 
@@ -315,7 +315,7 @@ class Aggregate(RowsCommand):
         # One file: samples of a single system, all with weight 1.
         if len(self.samples) == 1:
             return read_samples(self.samples[0], on_reject=reject, limit=self.limit)
-        files = dict(zip(names_of_systems(self.samples), self.samples, strict=True))
+        files = dict(zip(unique_system_names(self.samples), self.samples, strict=True))
         return read_systems(files, on_reject=reject)[: self.limit]
 
     def _decide_by_model(

@@ -32,7 +32,7 @@ from granola.commands.output import (
 from granola.errors import UsageError
 from granola.matching import Matcher
 from granola.matching.matchers import MATCHERS, MatchCase, Verdict, match_many, matcher_names
-from granola.scoring.metrics import metrics, usual_standard
+from granola.scoring.metrics import metrics, usual_standard_of_level_1
 from granola.scoring.shared_settings import (
     AllowMissing,
     FirstLevel,
@@ -48,11 +48,11 @@ from granola.scoring.system_comparison import (
     COMPARED,
     ComparedSystems,
     ScoredSystems,
-    check_metrics,
+    check_metric_names,
     compare,
     judge_all_ahead,
-    names_of_systems,
-    permutations_needed,
+    least_permutations_for_significance,
+    unique_system_names,
 )
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class ScoringSettings:
 
     def resolved_settings(self) -> dict[str, Any]:
         """The settings for a run record, with the default standard of the matcher filled in."""
-        standard = self.standard or usual_standard(self.matcher_name)
+        standard = self.standard or usual_standard_of_level_1(self.matcher_name)
         return {**recorded_settings(self, ScoringSettings), "standard": standard}
 
 
@@ -179,7 +179,7 @@ def score_systems(
         # A judge reads any language.
         if settings.matcher_name != "judge":
             warn_of_languages_without_rules(read.languages)
-        for name, file in zip(names_of_systems(predictions), files, strict=True):
+        for name, file in zip(unique_system_names(predictions), files, strict=True):
             report_rejects(file.name, file.rejected)
             # All requests at once: a judge is slow when asked one by one.
             judge_all_ahead(chosen, read.rows, file, settings.standard or "aliases")
@@ -361,7 +361,7 @@ class Compare(Command["ComparedSystems"], GroupSettings, ScoringSettings):
 
         # A metric that is named twice must not be tested twice: Holm counts tests.
         metrics = tuple(dict.fromkeys(self.metric or COMPARED))
-        check_metrics(metrics)
+        check_metric_names(metrics)
         # Its scores are still printed.
         if len(self.predictions) == 1:
             note("one system is compared with nothing: give a file of predictions for each system")
@@ -369,7 +369,7 @@ class Compare(Command["ComparedSystems"], GroupSettings, ScoringSettings):
         groups = grouped_scores(systems, self, self, by_popularity=bool(self.page_view_files))
         differences = compare(systems.reports, metrics=metrics, resamples=self.resamples)
         # The least p is 1 / (permutations + 1), before the correction.
-        if (needed := permutations_needed(len(systems.reports))) > self.resamples:
+        if (needed := least_permutations_for_significance(len(systems.reports))) > self.resamples:
             note(
                 f"{self.resamples} permutations cannot take a p below 0.05 after the correction for so many pairs of "
                 f"systems; give --resamples {needed} or more"

@@ -48,7 +48,7 @@ from granola.evidence.grounding.grounding_task import GROUNDING
 from granola.evidence.knowledge.knowledge_task import KNOWLEDGE
 from granola.report.charts import Panel, csv_text
 from granola.scoring.statistics import Estimate, Interval, kappa
-from granola.scoring.system_comparison import Difference, paired_difference, with_holm
+from granola.scoring.system_comparison import Difference, paired_difference, with_holm_adjusted_p
 
 PRINTED = "paper: "  # prefix for rows of the paper
 NOTHING = "-"
@@ -293,7 +293,7 @@ class VerdictRows:
             # A test with a system without any value would be empty.
             if counting := {key: value for key, value in values.items() if value is not None}:
                 systems[name] = counting
-        return with_holm(
+        return with_holm_adjusted_p(
             [
                 paired_difference(
                     [(value, others[key]) for key, value in own.items() if key in others], metric=score,

@@ -77,7 +77,7 @@ def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
 
 
 @cache
-def first_words_of_country_names() -> frozenset[str]:
+def first_words_of_country_names_and_adjectives() -> frozenset[str]:
     """The first folded words of all names of countries and of their adjectives."""
     names, adjectives = _country_ids_by_name(), bundled_demonyms().countries
     return frozenset(name[0] for name in names) | frozenset(adjective.split()[0] for adjective in adjectives)
@@ -89,7 +89,7 @@ def is_national_adjective(folded: tuple[str, ...]) -> bool:
 
 
 @MATCHING.memoize(1 << 14)
-def leading_country(folded: tuple[str, ...]) -> tuple[str, int] | None:
+def leading_country_id_and_size(folded: tuple[str, ...]) -> tuple[str, int] | None:
     """The QID of the country whose name or adjective begins the folded words, and the number of its words; or None."""
     for size in range(len(folded), 0, -1):  # longest first: Papua New Guinea before Papua
         opening = folded[:size]

@@ -90,7 +90,7 @@ class ReplyMatcher(ABC):
         if not reply.cuts:
             return self.match_answer(prediction, levels, question)
         if reply.unfinished:
-            rule = str(reply.abstention())
+            rule = str(reply.abstention_rule())
             return Verdict(level=None, rule=rule, abstained=True, answer=reply.answer, cuts=reply.cuts)
         return replace(self.match_answer(reply.answer, levels, question), answer=reply.answer, cuts=reply.cuts)
 

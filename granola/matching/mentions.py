@@ -27,14 +27,14 @@ from granola.matching.tokens import (
     stem,
     words,
 )
-from granola.replies.plain_text import plain
+from granola.replies.plain_text import fold_case_and_accents
 
 Names = tuple[tuple[str, ...], ...]
 """Acceptable names by level, finest first."""
 Tier = tuple[int, str, tuple[str, ...]]
 """A name of a level: the level from 0, the name, its folded words."""
 _remember_names = MATCHING.memoize(1 << 14)
-LONGEST = 500  # characters of a name at most that rules search for; gold answers have up to 200
+LONGEST = 500  # characters at most of a name that rules search for; gold answers have up to 200
 
 
 @_remember_names
@@ -59,7 +59,7 @@ def without_names_like_function_words(levels: Names, code: str) -> Names:
 
     A code of three capitals is kept: where it occurs, its capitals distinguish USA from *usa*.
     """
-    function, numbers = function_words(code), language(code).number_words
+    function, numbers = function_words_unless_english(code), language(code).number_words
     if not function:
         return levels
     return tuple(
@@ -67,7 +67,7 @@ def without_names_like_function_words(levels: Names, code: str) -> Names:
             name
             for name in names
             if (len(name) == _CODE and name.isupper())
-            or plain(name) not in function
+            or fold_case_and_accents(name) not in function
             or numbers.get(name.lower(), 1) != 1
             or any(map(str.isdigit, name))
         )
@@ -79,9 +79,9 @@ _CODE = 3  # letters of a code that its capitals distinguish from a word
 
 
 @lru_cache(maxsize=256)  # bounded, since codes may come from requests
-def function_words(code: str) -> frozenset[str]:
+def function_words_unless_english(code: str) -> frozenset[str]:
     """The folded function words of a language; empty for English, whose function words the rules list themselves."""
-    return frozenset(map(plain, language(code).function_words))
+    return frozenset(map(fold_case_and_accents, language(code).function_words))
 
 
 def name_after_description(name: str) -> str:
@@ -103,7 +103,7 @@ def name_after_description(name: str) -> str:
 # words that may precede a name as its description; "of" leads to another name
 _KINDS = (word_lists.CLASSES | word_lists.OCCUPATIONS) - {"of"}
 _INTRODUCING = _KINDS | word_lists.TITLES | {title.capitalize() for title in word_lists.TITLES}
-_SHORTEST = 4  # letters that a name after a description must exceed
+_SHORTEST = 4  # a name after a description has more letters than this
 
 
 @_remember_names
@@ -116,7 +116,7 @@ def tiers(levels: Names) -> tuple[Tier, ...]:
 
 @_remember_names
 def loose_tiers(levels: Names) -> tuple[tuple[Tier, tuple[str, ...]], ...]:
-    """Each of the tiers with the loose folds of its name."""
+    """Each tier with the loose folds of its name."""
     return tuple([(tier, loose_folds_of_key(tier[1], tier[2])) for tier in tiers(levels)])
 
 
@@ -133,7 +133,7 @@ def is_description(name: str) -> bool:
 
 
 @_remember_names
-def claims_of_kind(levels: Names, kind: str, code: str) -> tuple[tuple[IntervalClaim, ...], ...]:
+def claims_of_kind_if_finest_has_any(levels: Names, kind: str, code: str) -> tuple[tuple[IntervalClaim, ...], ...]:
     """The names of each level that are dates or amounts, as claims; () where the finest level has none."""
     read, may_be = (date_of_whole_text, may_be_date) if kind == "date" else (amount_of_whole_text, may_be_amount)
     if not levels or not may_be("\n".join(levels[0]), code):
@@ -151,8 +151,8 @@ def claims_of_kind(levels: Names, kind: str, code: str) -> tuple[tuple[IntervalC
 
 @_remember_names
 def names_of_other_kinds(levels: Names, kind: str, code: str) -> Names:
-    """The names of each level that are no dates or amounts of that kind."""
-    if not (claims := claims_of_kind(levels, kind, code)):
+    """The names of each level that are no values of that kind, "date" or "amount"."""
+    if not (claims := claims_of_kind_if_finest_has_any(levels, kind, code)):
         return levels
     values_of_levels = [{claim.text for claim in level} for level in claims]
     return tuple(
@@ -174,12 +174,12 @@ _ASKS_PLACE = re.compile(
 _ACRONYM = re.compile(r"[A-Z0-9]\.?[A-Z]|[A-Z]\.?\d")
 _PROSE = frozenset({"is", "was", "were", "are", "and", "or"})  # words that make a part prose, no place
 _SUBJECTS = frozenset({"i", "we", "he", "she", "they", "it"})  # no places
-DELICATE = 3  # letters up to which a name is as likely an ordinary word or a code
-_IN_NAMES = frozenset({"of", "de", "von", "van"})  # small words inside names
+DELICATE = 3  # letters at most of a name that is as likely an ordinary word or a code
+_IN_NAMES = frozenset({"of", "de", "von", "van"})  # words in small letters inside names
 _WITH_ARTICLE = frozenset(
     ("el", "del", "al", "la", "las", "los", "le", "les", "du", "des", "il", "lo", "gli", "o", "os", "as")
 )  # articles, and prepositions with one
-_CHAIN_WORDS = 6  # words per part between commas; a longer part is prose, not a place
+_CHAIN_WORDS = 6  # words of a part between commas at most; a longer part is prose, not a place
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,27 +224,29 @@ class AnswerText:
         return words(self.text)
 
     @cached_property
-    def texts(self) -> tuple[str, ...]:
-        """The folded words' texts in order."""
+    def word_texts(self) -> tuple[str, ...]:
+        """The texts of the folded words of the answer, in order."""
         return tuple([word.text for word in self.words])
 
     @cached_property
     def word_set(self) -> frozenset[str]:
-        """The set of the folded words."""
-        return frozenset(self.texts)
+        """The set of the folded words of the answer."""
+        return frozenset(self.word_texts)
 
     @cached_property
     def loose_folds(self) -> tuple[str, ...]:
-        """The loose folds of the words, in order (granola.matching.tokens)."""
+        """The answer's words folded so that number and spelling make no difference
+        (`granola.matching.tokens.loose_fold`).
+        """
         return loose_folds_of_words(self.words)
 
     @cached_property
-    def loose_set(self) -> frozenset[str]:
-        """The set of the loose folds."""
+    def loose_fold_set(self) -> frozenset[str]:
+        """The set of `loose_folds`."""
         return frozenset(self.loose_folds)
 
     @cached_property
-    def loose_question_words(self) -> frozenset[str]:
+    def loose_folds_of_question(self) -> frozenset[str]:
         """The loose folds of the question's words, and of the adjectives of the countries that it names."""
         if not self.question:
             return frozenset()
@@ -253,38 +255,40 @@ class AnswerText:
         return frozenset((*asked, *(word for adjective in adjectives for word in adjective)))
 
     @cached_property
-    def joined_letters(self) -> str:
-        """The loose folds joined without blanks."""
+    def joined_loose_folds(self) -> str:
+        """The `loose_folds` of the answer joined without blanks."""
         return "".join(self.loose_folds)
 
     @cached_property
     def stem_set(self) -> frozenset[str]:
-        """The stems of the words."""
+        """The stems of the answer's words."""
         return frozenset(map(stem, self.loose_folds))
 
     @cached_property
     def root_set(self) -> frozenset[str]:
-        """The roots of the words."""
+        """The roots of the answer's words."""
         return frozenset(map(root, self.loose_folds))
 
     @cached_property
     def content_folds_beyond_question(self) -> tuple[str, ...]:
-        """The loose folds of words that are neither function words nor in the question."""
+        """The loose folds of the answer's words that are neither function words nor in the question."""
         return tuple(
             folded
-            for word, folded in zip(self.texts, self.loose_folds, strict=True)
-            if word not in word_lists.FUNCTION and folded not in self.loose_question_words
+            for word, folded in zip(self.word_texts, self.loose_folds, strict=True)
+            if word not in word_lists.FUNCTION and folded not in self.loose_folds_of_question
         )
 
     @cached_property
     def content_words(self) -> tuple[str, ...]:
-        """The folded words that are no function words."""
-        return tuple(word for word in self.texts if word not in word_lists.FUNCTION)
+        """The folded words of the answer that are no function words."""
+        return tuple(word for word in self.word_texts if word not in word_lists.FUNCTION)
 
     @cached_property
     def tiers_sharing_a_word(self) -> tuple[Tier, ...]:
-        """The tiers that share a word with the answer, in any number or spelling."""
-        present_folds = self.loose_set
+        """The tiers that have a word in common with the answer; singular and plural, and spellings of one word, count
+        as one word.
+        """
+        present_folds = self.loose_fold_set
         return tuple([tier for tier, folds in self.loose_tiers if not present_folds.isdisjoint(folds)])
 
     @cached_property
@@ -302,7 +306,7 @@ class AnswerText:
 
     @cached_property
     def has_negation(self) -> bool:
-        """Whether any word negates."""
+        """Whether any word of the answer negates."""
         return not word_lists.NEGATIONS.isdisjoint(self.word_set)
 
     @cached_property
@@ -325,7 +329,7 @@ class AnswerText:
 
     @cached_property
     def question_words(self) -> frozenset[str]:
-        """The words of the question: repeating them is no claim."""
+        """The folded words of the question; an answer that repeats them claims nothing by that."""
         return frozenset(key(self.question)) if self.question else frozenset()
 
     @cached_property
@@ -335,7 +339,7 @@ class AnswerText:
 
     @cached_property
     def tiers(self) -> tuple[Tier, ...]:
-        """(level from 0, name, its folded words) of every name that has at least one word."""
+        """Every name that has at least one word, as (level from 0, name, its folded words)."""
         return tiers(self.levels)
 
     @cached_property
@@ -345,7 +349,7 @@ class AnswerText:
 
     @cached_property
     def keys_of_tiers(self) -> frozenset[tuple[str, ...]]:
-        """The folded words of every name."""
+        """The folded words of each tier's name."""
         return frozenset(folded for _, _, folded in self.tiers)
 
     @cached_property
@@ -358,16 +362,16 @@ class AnswerText:
 
     @cached_property
     def mentions(self) -> tuple[Mention, ...]:
-        """Every mention that no longer mention contains, finest level first, then from left to right."""
-        texts = self.texts
+        """Every mention that is not inside a longer one, by level from the finest, then from left to right."""
+        texts = self.word_texts
         mention_at: dict[tuple[int, int, int], Mention] = {}
         for level, name, folded in self.tiers:
             if not self.word_set.issuperset(folded):
                 continue
             size = len(folded)
-            delicate = may_be_ordinary_words(folded) or self.is_function_word(folded)
+            delicate = may_be_ordinary_words(folded) or self.is_non_english_function_word(folded)
             for start in occurrences(texts, folded):
-                if self.has_mark_attached(start, start + size) or self.is_a_common_noun(name, start):
+                if self.has_mark_attached(start, start + size) or self.is_common_noun_after_article(name, start):
                     continue
                 if not (delicate and not self.is_name_not_word(name, folded, start)):
                     mention_at.setdefault((level, start, start + size), Mention(level, name, start, start + size))
@@ -418,14 +422,14 @@ class AnswerText:
         """Whether the words from `start` are the short `name` and not ordinary words spelt like it.
 
         The case must be that of the name: IT is not It, US is not us. Capitals of a text in capitals or at the
-        beginning of a sentence are no evidence. An article before it (the uk) is.
+        beginning of a sentence are no evidence. "the" before the words (the uk) is evidence of a name.
         """
         end = start + len(folded)
         if start == 0 and (end == len(self.words) or folded in (("yes",), ("no",))):
             return True
-        if self.has_article(start):
+        if self.has_definite_article_before(start):
             return True
-        if self.is_function_word(folded):
+        if self.is_non_english_function_word(folded):
             return False
         ordinary = word_lists.ORDINARY.issuperset(folded)
         if ordinary and len(name) == 2:  # a code occurs as in "Norman, OK" and "born in ME"
@@ -442,15 +446,20 @@ class AnswerText:
         text_before = self.text[: self.words[start].start].rstrip()
         return not (ordinary and spelling[1:].islower() and (not text_before or text_before[-1] in '.!?:;"“'))
 
-    def is_a_common_noun(self, name: str, start: int) -> bool:
-        """Whether a capitalised name occurs in small letters after a function word: del ecuador is not Ecuador."""
+    def is_common_noun_after_article(self, name: str, start: int) -> bool:
+        """Whether a capitalised name occurs in small letters after an article: "del ecuador" (of the equator) is not
+        Ecuador.
+        """
         if not self.has_case or not start or self.words[start].capital or not name[:1].isupper():
             return False
-        return " " not in name and self.texts[start - 1] in _WITH_ARTICLE & function_words(self.code)
+        return " " not in name and self.word_texts[start - 1] in _WITH_ARTICLE & function_words_unless_english(
+            self.code
+        )
 
-    def is_function_word(self, folded: tuple[str, ...]) -> bool:
-        """Whether a word is a function word of the answer's language, where that is another than English."""
-        return len(folded) == 1 and folded[0] in function_words(self.code)
+    def is_non_english_function_word(self, folded: tuple[str, ...]) -> bool:
+        """Whether `folded` is one word, a function word of the answer's language; always False for answers in English.
+        """
+        return len(folded) == 1 and folded[0] in function_words_unless_english(self.code)
 
     @cached_property
     def _letters_and_offsets(self) -> tuple[str, tuple[int, ...]]:
@@ -468,17 +477,17 @@ class AnswerText:
         before = start - 1
         return start > 0 and words[before].text in ("minus", "below", "above") and is_mark(words, before, self.text)
 
-    def has_another_mark(self, mention: Mention) -> bool:
+    def has_other_mark_than_name(self, mention: Mention) -> bool:
         """Whether a mention contains a mark that its name does not have: `C sharp minor` for C minor."""
         own = key(mention.name)
         marks = [index for index in range(mention.start, mention.end) if is_mark(self.words, index, self.text)]
-        return any(self.texts[index] not in own and self.texts[index - 1] in own for index in marks if index)
+        return any(self.word_texts[index] not in own and self.word_texts[index - 1] in own for index in marks if index)
 
-    def word_at(self, position: int) -> int:
+    def index_of_word_at(self, position: int) -> int:
         """The index of the word at a character of the text, or of the next word."""
         return bisect_right(self.words, position, key=lambda word: word.end)
 
-    def has_article(self, index: int) -> bool:
+    def has_definite_article_before(self, index: int) -> bool:
         """Whether "the" precedes word `index`."""
         before = self.text[: self.words[index].start].rstrip()[-4:].lower()
         return before.endswith("the") and not before[:-3].strip()
@@ -487,7 +496,7 @@ class AnswerText:
         """The source text of the words [start, end)."""
         return self.text[self.words[start].start : self.words[end - 1].end]
 
-    def repeats_other_tiers(self, mention: Mention) -> bool:
+    def repeats_only_other_tiers(self, mention: Mention) -> bool:
         """Whether all content words of a mention in other words belong to longer names or names of coarser tiers.
 
         The longest name counts, and the name of a coarser tier is no mention of a finer one: America in North America,
@@ -510,7 +519,9 @@ class AnswerText:
             return False
         covered = {index for other in others for index in range(other.start, other.end)}
         return all(
-            index in covered or self.texts[index] in word_lists.FUNCTION or self.texts[index] in self.question_words
+            index in covered
+            or self.word_texts[index] in word_lists.FUNCTION
+            or self.word_texts[index] in self.question_words
             for index in indices
         )
 
@@ -527,12 +538,12 @@ class AnswerText:
         claims = any(
             word.text not in self.question_words
             and word.text not in word_lists.NO_CLAIM
-            and not self.is_function_word((word.text,))
+            and not self.is_non_english_function_word((word.text,))
             for word in self.words[start:end]
         )
         if not claims or not self.country_ids_of_tiers:
             return claims
-        qids = country_ids(self.texts[start:end])
+        qids = country_ids(self.word_texts[start:end])
         return not qids or not qids <= self.country_ids_of_tiers  # USA is no claim where a tier is the United States
 
     @cached_property
@@ -540,12 +551,12 @@ class AnswerText:
         """The ids of the countries that tiers name."""
         return frozenset().union(*(country_ids(folded) for _, _, folded in self.tiers))
 
-    def start_of_name_before(self, end: int) -> int:
+    def start_of_capitalised_run_before(self, end: int) -> int:
         """Start of the run of capitalised words that ends before word `end`; `end` where there is none."""
         start = end
         while start > 0 and (start == end or not self.words[start].gap.strip("'’.-")):
             word = self.words[start - 1]
-            is_function = word.text in word_lists.FUNCTION or self.is_function_word((word.text,))
+            is_function = word.text in word_lists.FUNCTION or self.is_non_english_function_word((word.text,))
             if not (word.capital and not is_function) and word.text not in _IN_NAMES:
                 break
             start -= 1

@@ -31,8 +31,8 @@ from granola.matching.mentions import (
     Mentions,
     Names,
     Tier,
-    claims_of_kind,
-    function_words,
+    claims_of_kind_if_finest_has_any,
+    function_words_unless_english,
     names_of_other_kinds,
     searchable_names,
     tiers,
@@ -53,28 +53,32 @@ from granola.matching.names import (
     mentions_by_spelling,
     mentions_by_words,
 )
-from granola.matching.similar_names import given_name_first, is_another_person, mentions_by_person
+from granola.matching.similar_names import (
+    given_name_first_if_gold_person,
+    mentions_by_person,
+    names_another_person_than_level,
+)
 from granola.matching.tokens import (
     MATCHING,
     MOST,
     decode_mojibake,
-    is_damaged,
     key,
+    looks_damaged_by_copying,
+    normalise_blanks_and_marks,
     repaired_readings,
     separate_glued_names,
-    tidy,
 )
 from granola.matching.value_claims import ordinals_and_counts, verdict_on_claims
-from granola.matching.vetoes import ANOTHER, CONTRADICTED, RESTATED, repeats_question, veto
+from granola.matching.vetoes import ANOTHER, CONTRADICTED, RESTATED, repeats_question_with_neighbour, veto
 from granola.matching.word_forms import candidate_tiers_by_word_form, mentions_by_word_form
-from granola.replies.plain_text import plain
+from granola.replies.plain_text import fold_case_and_accents
 from granola.replies.refusals import REPORTS, refusal
 
 EXAMINED = 20_000  # characters of a prediction that are read, so that the time of matching is bounded
 LONGEST_QUESTION = 2_000  # characters of a question that are read
-WORDS_OF_BARE_AMOUNT = 4  # words up to which an answer may be an amount alone: "about 42 million people"
-CHARACTERS_OF_BARE_AMOUNT = 12  # the same in characters, for scripts without spaces
-MOST_MENTIONS = 200  # mentions of names that are checked; an answer with more of them is no answer
+WORDS_OF_BARE_AMOUNT = 4  # words at most of an answer that is an amount and nothing else: "about 42 million people"
+CHARACTERS_OF_BARE_AMOUNT = 12  # characters at most of such an answer in scripts without spaces
+MOST_MENTIONS = 200  # mentions of names that are checked at most; a text with more is no answer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,7 +101,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         name="word-form",  # of languages whose function words are known; English has rules of its own
         find=mentions_by_word_form,
-        candidate_tiers=lambda answer: candidate_tiers_by_word_form(answer) if function_words(answer.code) else (),
+        candidate_tiers=lambda answer: (
+            candidate_tiers_by_word_form(answer) if function_words_unless_english(answer.code) else ()
+        ),
     ),
     Rule(name="joined", find=mentions_by_joining, candidate_tiers=candidate_tiers_by_joining),
     Rule(name="person", find=mentions_by_person),
@@ -110,7 +116,7 @@ RULES: tuple[Rule, ...] = (
 """Tried in this order after `span`, each for levels finer than the one matched before."""
 
 _HOW_MANY = re.compile(r"\bhow many\b")
-_NONE = re.compile(r"\W*+none\W*+", re.IGNORECASE)  # an answer to "how many": zero, no abstention
+_NONE = re.compile(r"\W*+none\W*+", re.IGNORECASE)  # as an answer to "how many" it means zero and is no abstention
 _UNDECIDED = frozenset({"conflict", "none-stated", "coarser-than-all"})
 _Reader = Callable[[str], tuple[IntervalClaim, ...]]
 
@@ -136,19 +142,21 @@ class RulesMatcher(ReplyMatcher):
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides. Words repeated from `question` count as no claim."""
         code = language(self.language).code
-        prediction = language(code).with_regnal_years_converted(tidy(_beginning_that_is_read(answer)))
+        prediction = language(code).with_regnal_years_converted(
+            normalise_blanks_and_marks(_beginning_cut_at_space(answer))
+        )
         names = tuple([tuple(map(decode_mojibake, names)) for names in levels])
         if exact := _match_exactly(prediction, names):
             return exact
         names = without_names_like_function_words(searchable_names(names), code)
         if question and len(question) > LONGEST_QUESTION:
-            question = _beginning_that_is_read(question, LONGEST_QUESTION)
+            question = _beginning_cut_at_space(question, LONGEST_QUESTION)
         verdict = _match_given_name_first(prediction, names, question, code)
         if verdict.level is not None:
             return verdict
         # damage is repaired only where the text as written matches nothing
         readings = [prediction, *repaired_readings(prediction)]
-        if is_damaged(prediction):
+        if looks_damaged_by_copying(prediction):
             separate = separate_glued_names(prediction, [name for level in names for name in level])
             readings += [separate, *repaired_readings(separate)[-1:]] if separate != prediction else []
         for repaired in readings[1:]:
@@ -166,8 +174,10 @@ _COVERABLE = frozenset({"no-match", RESTATED})
 
 
 def _match_given_name_first(prediction: str, names: Names, question: str | None, code: str) -> Verdict:
-    """The verdict on one reading of a prediction, with `Strauss, Richard` read as `Richard Strauss`."""
-    turned = given_name_first(prediction, names)
+    """The verdict on one reading of a prediction, with `Strauss, Richard` as `Richard Strauss` where a gold answer is
+    a person of that family name.
+    """
+    turned = given_name_first_if_gold_person(prediction, names)
     verdict = _match_or_decline(turned, names, question, code)
     if turned is prediction or verdict.compared is None:
         return verdict
@@ -185,7 +195,7 @@ def _match_or_decline(prediction: str, names: Names, question: str | None, code:
         bare = prediction[frame.end() :] if frame else prediction
         exact = _match_exactly(bare, names) if frame else None
         return exact or _match_values_or_names(bare, names, question, code)
-    # names in a report on sources are those of the sources, no answer
+    # a refusal that reports what sources say names things of the sources; these names are no answer
     offer = declined.offer if declined.guess or declined.rule not in REPORTS else ""
     verdict = _match_exactly(offer, names) or _match_values_or_names(offer, names, question, code) if offer else None
     if verdict is not None and (verdict.level is not None or declined.guess):
@@ -194,18 +204,18 @@ def _match_or_decline(prediction: str, names: Names, question: str | None, code:
 
 
 def _match_by_coverage(text: str, names: Names, question: str | None, code: str) -> Verdict | None:
-    """The verdict by coverage of a gold answer of one level; None where it is not covered."""
-    if len(key(text)) <= WORDS_OF_BARE_AMOUNT and claims_of_kind(names, "amount", code):
+    """The verdict where the answer has most words of a gold answer, the only level; None where it has too few."""
+    if len(key(text)) <= WORDS_OF_BARE_AMOUNT and claims_of_kind_if_finest_has_any(names, "amount", code):
         return None
     if not language(code).separates_words_by_spaces:
         return None  # characters that two names share are no evidence: 布吉納法索 and 法國
     declined = refusal(text, code)
     answer = AnswerText(declined.offer if declined else text, names, question)
     mention = mention_by_coverage(answer)
-    return _verdict_on_mention(answer, mention, "coverage") if mention else None
+    return _make_verdict(answer, mention, "coverage") if mention else None
 
 
-def _beginning_that_is_read(text: str, longest: int = EXAMINED) -> str:
+def _beginning_cut_at_space(text: str, longest: int = EXAMINED) -> str:
     """The beginning of a text, at most `longest` characters, cut at a space where there is one."""
     if len(text) <= longest:
         return text
@@ -242,24 +252,28 @@ def _match_values_or_names(prediction: str, levels: Names, question: str | None,
     around = language(code).with_english_function_words
     prediction, question = around(prediction), around(question) if question else question
     for kind, read in readings:
-        ladder = claims_of_kind(levels, kind, code)
+        ladder = claims_of_kind_if_finest_has_any(levels, kind, code)
         if not ladder:
             continue
-        # digits first: "once" is a number only where there is no other
+        # "once" is read as a number only where no other number is found
         claims = (read(prediction) or (ordinals_and_counts(prediction) if kind == "amount" else ()))[:MOST]
         if kind == "date" and "/" in prediction:  # 1/2/1990 may be January or February
             claims += dates_with_swapped_day_and_month(prediction)[:MOST]
-        stated = _claims_beyond_question(kind, claims, read, prediction, question)
+        stated = _claims_not_repeating_question(kind, claims, read, prediction, question)
         tiers = " / ".join(tier.text for level in ladder for tier in level)
         if kind == "amount" and stated and name_different_currencies(prediction, tiers, code):
             verdict = Verdict(level=None, rule="amount:other-unit")
         else:
             verdict = verdict_on_claims(kind, stated, ladder, prediction, question, code)
-        if verdict.rule == "date:none-stated" and claims_of_kind(levels, "amount", code):
+        if verdict.rule == "date:none-stated" and claims_of_kind_if_finest_has_any(levels, "amount", code):
             continue  # 300 is a year as well as an amount
         words = names_of_other_kinds(levels, kind, code)
-        if verdict.level is None and len(levels) == 1 and _leaves_names_open(verdict, claims, ladder, prediction):
-            words = levels  # its number may mean something else: 127 pages is no year
+        if (
+            verdict.level is None
+            and len(levels) == 1
+            and _may_names_be_tried_after(verdict, claims, ladder, prediction)
+        ):
+            words = levels  # a number in the answer may be no value of that kind: 127 pages is no year
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
             named = _match_names(AnswerText(prediction, words, question, code))
             return named if named.level is not None else verdict
@@ -267,7 +281,7 @@ def _match_values_or_names(prediction: str, levels: Names, question: str | None,
     return _match_names(AnswerText(prediction, levels, question, code))
 
 
-def _leaves_names_open(
+def _may_names_be_tried_after(
     verdict: Verdict, claims: Sequence[IntervalClaim], ladder: Sequence[Sequence[IntervalClaim]], prediction: str
 ) -> bool:
     """Whether names may be tried after a verdict on values: it decided nothing, no claim equals the gold value, and
@@ -293,13 +307,15 @@ def _words_with_digits(text: str) -> frozenset[str]:
 
 @MATCHING.memoize(1 << 14)
 def _question_matches(question: str, pattern: re.Pattern[str]) -> bool:
-    return bool(pattern.search(plain(question)))
+    return bool(pattern.search(fold_case_and_accents(question)))
 
 
-def _claims_beyond_question(
+def _claims_not_repeating_question(
     kind: str, claims: tuple[IntervalClaim, ...], read: _Reader, prediction: str, question: str | None
 ) -> tuple[IntervalClaim, ...]:
-    """The claims of an answer without those that repeat a value of the question, unless it has no other."""
+    """The claims of an answer whose values the question does not have; where there are none, those whose words repeat
+    no words of the question.
+    """
     if kind == "amount" and question and "times" in question:
         claims += tuple(
             claim for claim in ordinals_and_counts(prediction) if claim.text.lower() in ("once", "twice", "thrice")
@@ -312,7 +328,9 @@ def _claims_beyond_question(
     return tuple(
         claim
         for claim in claims
-        if not repeats_question(answer, answer.word_at(claim.start), answer.word_at(claim.end))
+        if not repeats_question_with_neighbour(
+            answer, answer.index_of_word_at(claim.start), answer.index_of_word_at(claim.end)
+        )
     )
 
 
@@ -325,13 +343,13 @@ def _match_names(answer: AnswerText) -> Verdict:
     for mention, _ in zip(answer.mentions, budget, strict=False):
         why = veto(answer, mention)
         if why is None:
-            best = _verdict_on_mention(answer, mention, "span")
+            best = _make_verdict(answer, mention, "span")
             break
         if refused is None:
-            refused, refused_at = _verdict_on_mention(answer, mention, why, matched=False), mention.level
-        if why == CONTRADICTED:  # a right coarser claim does not make up for a wrong finer one
+            refused, refused_at = _make_verdict(answer, mention, why, matched=False), mention.level
+        if why == CONTRADICTED:  # a wrong finer claim is not excused by a right coarser one
             break
-    limit, separates_words_by_spaces = _finer_limit(best), language(answer.code).separates_words_by_spaces
+    limit, separates_words_by_spaces = _level_index_to_beat(best), language(answer.code).separates_words_by_spaces
     if refused is not None and refused.rule not in (ANOTHER, RESTATED):
         # a level that a veto rejects is not tried again in other words
         limit = min(level for level in (limit, refused_at) if level is not None)
@@ -339,12 +357,12 @@ def _match_names(answer: AnswerText) -> Verdict:
         if limit == 0 or (rule.whole and refused is not None) or (rule.loose and not separates_words_by_spaces):
             continue
         if finer := _first_mention_by_rule(answer, rule, limit, budget):
-            best, limit = finer, _finer_limit(finer)
+            best, limit = finer, _level_index_to_beat(finer)
     return best or refused or Verdict(level=None, rule="no-match")
 
 
-def _finer_limit(best: Verdict | None) -> int | None:
-    """The level, counted from 0, that further matches must be finer than; None where nothing is found yet."""
+def _level_index_to_beat(best: Verdict | None) -> int | None:
+    """The level, counted from 0, than which further matches must be finer; None where nothing is found yet."""
     return None if best is None or best.level is None else best.level - 1
 
 
@@ -356,17 +374,17 @@ def _first_mention_by_rule(answer: AnswerText, rule: Rule, limit: int | None, bu
             return None
         for mention, _ in zip(rule.find(answer, tier), budget, strict=False):
             start, end = mention.start, mention.end
-            if answer.has_mark_attached(start, end) or answer.is_a_common_noun(mention.name, start):
+            if answer.has_mark_attached(start, end) or answer.is_common_noun_after_article(mention.name, start):
                 continue
-            if answer.repeats_other_tiers(mention) or answer.has_another_mark(mention):
+            if answer.repeats_only_other_tiers(mention) or answer.has_other_mark_than_name(mention):
                 continue
-            if is_another_person(answer, mention.level, start, end):
+            if names_another_person_than_level(answer, mention.level, start, end):
                 continue
             if rule.whole or veto(answer, mention) is None:
-                return _verdict_on_mention(answer, mention, rule.name)
+                return _make_verdict(answer, mention, rule.name)
     return None
 
 
-def _verdict_on_mention(answer: AnswerText, mention: Mention, rule: str, *, matched: bool = True) -> Verdict:
+def _make_verdict(answer: AnswerText, mention: Mention, rule: str, *, matched: bool = True) -> Verdict:
     compared = Comparison(prediction=answer.quote(mention.start, mention.end), tier=mention.name)
     return Verdict(level=mention.level + 1 if matched else None, rule=rule, compared=compared)

@@ -20,14 +20,14 @@ from itertools import pairwise
 from granola.matching import word_lists
 from granola.matching.countries import ABBREVIATIONS, are_exclusive_places, is_country_or_division
 from granola.matching.mentions import DELICATE, AnswerText, Mention, Mentions, Names, Tier
-from granola.matching.tokens import MATCHING, FoldedWord, is_near, loose_fold, root, words
-from granola.replies.plain_text import plain
+from granola.matching.tokens import MATCHING, FoldedWord, is_spelt_nearly_alike, loose_fold, root, words
+from granola.replies.plain_text import fold_case_and_accents
 
-_LONGEST = 6  # words of a name of a person at most
+_LONGEST = 6  # words at most of the name of a person
 
 
 @cache
-def _full_given_names() -> Mapping[str, set[str]]:
+def _full_names_by_given_name() -> Mapping[str, set[str]]:
     """The full given names that a given name may mean (Will: William), itself included if it is full; each line of the
     file begins with a full name.
     """
@@ -67,7 +67,7 @@ def parse_person(name_words: tuple[FoldedWord, ...], text: str) -> Person | None
         if word.text in word_lists.PARTICLES:
             continue
         source = text[word.start : word.end]
-        joined = len(word.text) <= 4 and (  # up to four initials: J. R. R. T.
+        joined = len(word.text) <= 4 and (  # up to four initials may be one word: J. R. R. T.
             "." in source or " " in source or len(word.text) == 1 or (source.isupper() and len(word.text) <= 2)
         )
         for part in word.text if joined and word.text.isalpha() else (word.text,):  # jrr -> j, r, r
@@ -82,7 +82,9 @@ _SUFFIX = {"junior": "jr", "senior": "sr"}  # spellings of suffixes
 
 @MATCHING.memoize(1 << 13)
 def person_of_name(name: str) -> Person | None:
-    """The parts of a name that looks like a person's: capitalised words, a given and a family name, no kinds."""
+    """The parts of a name that looks like a person's: capitalised words, a given and a family name, no words for
+    kinds; else None.
+    """
     text = name.partition("(")[0].strip()
     _, comma, given = text.partition(",")
     if comma and not (word_lists.SUFFIXES & {word.text for word in words(given)[:1]}):
@@ -151,19 +153,21 @@ def _is_same_given_name(person: Person, i: int, other: Person, j: int) -> bool:
         return True
     if i in person.initials or j in other.initials:
         return a[0] == b[0]  # an initial agrees with any name of that letter
-    return not _full_given_names().get(a, set()).isdisjoint(_full_given_names().get(b, ()))
+    return not _full_names_by_given_name().get(a, set()).isdisjoint(_full_names_by_given_name().get(b, ()))
 
 
 # bounded lengths: the pattern runs on any text
 _FAMILY_FIRST = re.compile(r"\s*+([^\W\d_][\w'’-]++(?: [^\W\d_][\w'’-]++)?), ([^\W\d_][\w.'’ -]{0,40})\s*+")
 
 
-def given_name_first(text: str, levels: Names) -> str:
-    """`Strauss, Richard` as `Richard Strauss`, where the finest level has a person of that family name."""
+def given_name_first_if_gold_person(text: str, levels: Names) -> str:
+    """The text, with `Strauss, Richard` turned to `Richard Strauss` where the finest level has a person of that family
+    name.
+    """
     turned = _FAMILY_FIRST.fullmatch(text)
     if turned is None or not levels:
         return text
-    family = plain(turned[1])
+    family = fold_case_and_accents(turned[1])
     families = {who.family for name in levels[0] if (who := person_of_name(name)) is not None}
     return f"{turned[2]} {turned[1]}" if family in families else text
 
@@ -177,12 +181,12 @@ def mentions_by_person(answer: AnswerText, tier: Tier) -> Mentions:
         return
     bearer = person_of_name(tier[1])
     if bearer is None:
-        yield from _mentions_by_one_name(answer, tier)
+        yield from _mentions_of_one_word_name(answer, tier)
         return
     for end, word in enumerate(answer.words, start=1):
         if word.text != bearer.family or (answer.has_case and not word.capital):
             continue
-        start = _name_start(answer, end)
+        start = _start_of_name_ending_before(answer, end)
         stop = end + (end < len(answer.words) and answer.words[end].text in word_lists.SUFFIXES)
         named = parse_person(answer.words[start:stop], answer.text)
         if named is None or named.family != bearer.family:
@@ -212,7 +216,7 @@ def _may_mean_bearer_by_family_name(answer: AnswerText, start: int, stop: int, b
 _OF_A_FAMILY = frozenset({"administration", "family", "government", "cabinet", "presidency", "dynasty", "era"})
 
 
-def _mentions_by_one_name(answer: AnswerText, tier: Tier) -> Mentions:
+def _mentions_of_one_word_name(answer: AnswerText, tier: Tier) -> Mentions:
     """Mentions of a one-word name: `Queen Charlotte` for Charlotte of Mecklenburg-Strelitz; `Donna Pinciotti` for
     Donna where the question asks who.
     """
@@ -235,7 +239,7 @@ def _mentions_by_one_name(answer: AnswerText, tier: Tier) -> Mentions:
 
 def _mentions_with_names_around(answer: AnswerText, tier: Tier, start: int) -> Mentions:
     """Mentions of a single name with the names before it, if the level has no fuller one, and with those after it."""
-    begin = _name_start(answer, start + 1)
+    begin = _start_of_name_ending_before(answer, start + 1)
     has_fuller = any(level == tier[0] and len(folded) > 1 and tier[2][0] in folded for level, _, folded in answer.tiers)
     if begin < start and not has_fuller and _name_ends_before(answer, start + 1):
         yield Mention(tier[0], tier[1], begin, start + 1)
@@ -244,30 +248,30 @@ def _mentions_with_names_around(answer: AnswerText, tier: Tier, start: int) -> M
     end = start + 1
     while end < len(answer.words) and end < start + 3 and answer.words[end].capital and not answer.words[end].gap:
         end += 1
-    if end > start + 1 and (word_lists.CLASSES | word_lists.FUNCTION).isdisjoint(answer.texts[start:end]):
+    if end > start + 1 and (word_lists.CLASSES | word_lists.FUNCTION).isdisjoint(answer.word_texts[start:end]):
         yield Mention(tier[0], tier[1], start, end)
 
 
 def _name_ends_before(answer: AnswerText, index: int) -> bool:
-    """Whether no further part of a name follows at word `index`."""
+    """Whether a name that ends before word `index` is complete: no further part follows."""
     if index >= len(answer.words):
         return True
     word = answer.words[index]
     return bool(word.gap) or not word.capital or not word.text.isalpha()
 
 
-def is_another_person(answer: AnswerText, level: int, start: int, end: int) -> bool:
+def names_another_person_than_level(answer: AnswerText, level: int, start: int, end: int) -> bool:
     """Whether the words [start, end) contain a name that a fuller name of the level contradicts.
 
     George H. W. Bush is another where a level has George Bush and George W. Bush.
     """
     fuller = [p for number, name, _ in answer.tiers if number == level and (p := person_of_name(name)) is not None]
     families = {full.family for full in fuller if len(full.given) > 1}
-    for index in range(start, end) if not families.isdisjoint(answer.texts[start:end]) else ():
-        if answer.texts[index] not in families:
+    for index in range(start, end) if not families.isdisjoint(answer.word_texts[start:end]) else ():
+        if answer.word_texts[index] not in families:
             continue
-        stop = index + 1 + (not word_lists.SUFFIXES.isdisjoint(answer.texts[index + 1 : index + 2]))
-        named = parse_person(answer.words[_name_start(answer, index + 1) : stop], answer.text)
+        stop = index + 1 + (not word_lists.SUFFIXES.isdisjoint(answer.word_texts[index + 1 : index + 2]))
+        named = parse_person(answer.words[_start_of_name_ending_before(answer, index + 1) : stop], answer.text)
         if named is None or not any(have_incompatible_middle_names(named, full) for full in fuller):
             continue
         if not any(len(full.given) == len(named.given) and may_be_same_person(named, full) for full in fuller):
@@ -275,7 +279,7 @@ def is_another_person(answer: AnswerText, level: int, start: int, end: int) -> b
     return False
 
 
-def _name_start(answer: AnswerText, end: int) -> int:
+def _start_of_name_ending_before(answer: AnswerText, end: int) -> int:
     """The index of the first word of the name whose last word is the one before `end`."""
     start = end - 1
     while start > 0 and end - start < 6 and not answer.words[start].gap.strip(".'’-"):
@@ -329,9 +333,9 @@ def _words_and_signs_between(all_words: Sequence[FoldedWord], first: int, second
     return frozenset(between | signs)
 
 
-def is_proper_name(name: str) -> bool:
-    """Whether a name begins with a capital and most of its words are capitalised or numbers: Piano Concerto in G
-    major.
+def is_proper_name_of_several_words(name: str) -> bool:
+    """Whether a name of several words begins with a capital and most of its words are capitalised or numbers: Piano
+    Concerto in G major.
     """
     content = _parse_name(name).content
     written = [word.capital or word.text[0].isdigit() for word in content]
@@ -339,8 +343,8 @@ def is_proper_name(name: str) -> bool:
 
 
 def names_a_sibling(answer: AnswerText, name: str) -> bool:
-    """Whether an answer names a sibling of a proper name anywhere."""
-    if not is_proper_name(name):
+    """Whether an answer names, anywhere, a sibling of the proper name `name`."""
+    if not is_proper_name_of_several_words(name):
         return False
     kind, of, rest = name.partition(" of ")
     turned = (f"{rest} {kind}",) if of and kind.lower() in word_lists.CLASSES else ()  # Michigan State University
@@ -359,7 +363,7 @@ def begins_a_sibling(answer: AnswerText, start: int, name: str) -> bool:
     named = _parse_name(name)
     return (
         len(named.content) > 1
-        and answer.texts[start] == named.content[0].text
+        and answer.word_texts[start] == named.content[0].text
         and _diverges_as_sibling(answer, start, named, 1)
     )
 
@@ -370,11 +374,11 @@ def _diverges_as_sibling(answer: AnswerText, index: int, structure: _NameStructu
     for joint in structure.joints[::step]:
         del rest[0]
         places = range(index + step, index + step * (_FURTHEST + 2), step)
-        content = (p for p in places if 0 <= p < len(answer.words) and answer.texts[p] not in word_lists.FUNCTION)
+        content = (p for p in places if 0 <= p < len(answer.words) and answer.word_texts[p] not in word_lists.FUNCTION)
         following = next(content, None)
         if following is None or not _is_joined_alike(answer, joint, *sorted((index, following))):
             return False
-        if answer.texts[following] != rest[0].text:
+        if answer.word_texts[following] != rest[0].text:
             return _word_differs_in_meaning(answer, following, rest, structure, joint)
         if rest[0].capital and answer.has_case and not answer.words[following].capital:
             return False
@@ -399,10 +403,10 @@ def _word_differs_in_meaning(
     stated, name_word = answer.words[index], rest[0]
     if not answer.question_words.isdisjoint((stated.text, name_word.text)):
         return False
-    adjacent = {answer.texts[place] for place in (index - 1, index + 1) if 0 <= place < len(answer.texts)}
+    adjacent = {answer.word_texts[place] for place in (index - 1, index + 1) if 0 <= place < len(answer.word_texts)}
     is_qualifier = stated.text in word_lists.QUALIFIERS and stated.text not in structure.folds  # South Florida
     is_fixed = (not joint or is_qualifier) and not structure.is_person and name_word.text not in word_lists.LEGAL_FORMS
-    is_comparable = _is_new_word_of_same_kind(answer, stated, name_word, structure)
+    is_comparable = _is_new_word_written_alike(answer, stated, name_word, structure)
     if name_word.text in adjacent and is_fixed and stated.text.isalpha() and is_comparable:
         return True  # Ohio State University, for Ohio University
     if name_word.text in answer.word_set:
@@ -412,20 +416,25 @@ def _word_differs_in_meaning(
     if not is_comparable or not answer.claims_beyond_tiers(index, index + 1):
         return False
     if "," in joint:
-        place, other = _leading_place([word.text for word in rest]), _leading_place(answer.texts[index : index + 3])
+        place, other = (
+            _leading_place_or_word([word.text for word in rest]),
+            _leading_place_or_word(answer.word_texts[index : index + 3]),
+        )
         if is_country_or_division(place) or is_country_or_division(other):
             return are_exclusive_places(other, place)
     is_short = name_word.text.startswith(stated.text) or stated.text.startswith(name_word.text)  # Ave for Avenue
-    is_misspelt = is_near(stated.text, name_word.text) or sorted(stated.text) == sorted(name_word.text)  # Shiekh
+    is_misspelt = is_spelt_nearly_alike(stated.text, name_word.text) or sorted(stated.text) == sorted(
+        name_word.text
+    )  # Shiekh
     return not (is_short or is_misspelt)
 
 
-def _leading_place(texts: Sequence[str]) -> tuple[str, ...]:
+def _leading_place_or_word(texts: Sequence[str]) -> tuple[str, ...]:
     """The longest name of a country or division that begins the words, else their first word."""
     return next((known for size in (3, 2) if is_country_or_division(known := tuple(texts[:size]))), tuple(texts[:1]))
 
 
-def _is_new_word_of_same_kind(
+def _is_new_word_written_alike(
     answer: AnswerText, stated: FoldedWord, name_word: FoldedWord, structure: _NameStructure
 ) -> bool:
     """Whether the word of the answer is not in the name, and written like the name's word: both capitalised, or both

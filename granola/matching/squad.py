@@ -17,7 +17,7 @@ from typing import Any
 from granola.base.run_record import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching.matchers import Comparison, Levels, ReplyMatcher, Verdict, signature
-from granola.matching.tokens import keeps_marks
+from granola.matching.tokens import keeps_marks_and_currency
 from granola.replies.refusals import abstention
 from kg.base.bounded_cache import TextCaches
 
@@ -82,7 +82,7 @@ class EmMatcher(ReplyMatcher):
         for number, names in enumerate(levels, start=1):
             for name in names:
                 # articles alone normalise to nothing and match nothing
-                if prediction_tokens and prediction_tokens == tokens(name) and keeps_marks(answer, name):
+                if prediction_tokens and prediction_tokens == tokens(name) and keeps_marks_and_currency(answer, name):
                     return Verdict(level=number, rule="em", compared=Comparison(prediction=answer, tier=name))
         if pattern := abstention(answer, self.language):
             return Verdict(level=None, rule=pattern, abstained=True)
@@ -124,7 +124,7 @@ class F1Matcher(ReplyMatcher):
         for number, names in enumerate(levels, start=1):
             for name in names:
                 score = f1(prediction_tokens, tokens(name)) if prediction_tokens else 0.0
-                if score > best and (self.published or keeps_marks(answer, name)):
+                if score > best and (self.published or keeps_marks_and_currency(answer, name)):
                     best, closest = score, Comparison(prediction=answer, tier=name)
             if best > self.tau:
                 return Verdict(level=number, rule="token-f1", compared=closest, score=best)
@@ -140,4 +140,4 @@ def published_f1(**settings: Any) -> F1Matcher:
 
 def best_f1_with_marks(prediction: str, names: Sequence[str]) -> float:
     """The greatest token-F1 with a name of a level whose marks the prediction has; 0.0 where there is none."""
-    return best_f1(prediction, [name for name in names if keeps_marks(prediction, name)])
+    return best_f1(prediction, [name for name in names if keeps_marks_and_currency(prediction, name)])

@@ -20,7 +20,7 @@ import orjson
 from abstraction.text.language.languages import language
 from abstraction.text.language.units import SIGNS, name_different_currencies
 from granola.matching import word_lists
-from granola.replies.plain_text import plain, without_markup
+from granola.replies.plain_text import fold_case_and_accents, without_markup
 from kg.base.bounded_cache import TextCaches
 
 # The bytes of UTF-8's longer sequences as Windows-1252 or Latin-1 shows them.
@@ -41,7 +41,7 @@ def _decode_mojibake(damage: re.Match[str]) -> str:
 
 
 def decode_mojibake(text: str) -> str:
-    """The text with mojibake decoded and all blanks plain spaces; most texts are returned as they are."""
+    """The text with mojibake decoded and every kind of blank as a space; an ASCII text is returned as it is."""
     return text if text.isascii() else _DAMAGED.sub(_decode_mojibake, text).translate(_BLANKS)
 
 
@@ -55,9 +55,9 @@ _PARTED = re.compile(
 _CLOCK = re.compile(r"\b(\d{1,2})(?::00)?\s?([ap])\.?m\b\.?", re.IGNORECASE)
 
 
-def tidy(text: str) -> str:
-    """The text with blanks and marks normalised, signs in place of letters undone (`Ke$ha`), and words joined that a
-    tokeniser split at apostrophes.
+def normalise_blanks_and_marks(text: str) -> str:
+    """The text with blanks and marks normalised, letters for the signs that stand for them (`Ke$ha`), and the words
+    joined that a tokeniser split at apostrophes.
     """
     if "~~" in text:
         text = _STRUCK.sub("", text)
@@ -74,7 +74,7 @@ def tidy(text: str) -> str:
 
 
 _STRUCK = re.compile(r"~~[^~]*+~~")
-SHORT = 40  # characters up to which `3. 97` in an answer is one number and no end of a sentence
+SHORT = 40  # characters at most of an answer in which `3. 97` is one number and no end of a sentence
 _PARTED_NUMBER = re.compile(r"(?:(?<=\d) ?(,) (?=\d{3}(?!\d))|(?<=\d) ?([.:]) (?=\d))")
 
 _SUPERSCRIPTS = re.compile("(?:(?<=[^\\d\\s])|(?<=\\b[12]\\d\\d\\d))[⁰¹²³⁴-⁹]+")
@@ -95,7 +95,7 @@ _LINK_BORDER = re.compile(
 
 _DAMAGE = re.compile(r"[a-z\"”’')\]]\d|[A-Z][A-Z]\d|\d{5}|[a-z][A-Z]|\d\. \d|[⁰¹²³⁴-⁹]|\d[a-z]{3}|[a-z][”\"]\w")
 
-GLUED = 5  # letters from which a name is searched for in glued words; shorter ones are parts of other words
+GLUED = 5  # letters at least of a name searched for in glued words; shorter names are parts of other words
 
 
 def separate_glued_names(text: str, names: Iterable[str]) -> str:
@@ -120,7 +120,7 @@ _LONGEST = 12  # letters of a neighbouring word that are compared with the funct
 _SMALL = word_lists.FUNCTION | {""}
 
 
-def is_damaged(text: str) -> bool:
+def looks_damaged_by_copying(text: str) -> bool:
     """Whether a text looks as if words were glued together at links or footnotes."""
     return _DAMAGE.search(text) is not None
 
@@ -132,7 +132,7 @@ def repaired_readings(text: str) -> list[str]:
     at the borders of links are separated ("byHugo Weaving"). A single digit after a blank is a footnote where there
     are others.
     """
-    if not is_damaged(text):
+    if not looks_damaged_by_copying(text):
         return []
     readings = []
     clean, notes = _SUPERSCRIPTS.subn("", text)
@@ -202,7 +202,9 @@ _SIGNS_OF_MARKS = frozenset("%#+-<>")
 
 
 def _has_mark(text: str) -> bool:
-    """Whether an ASCII text has a mark; the search for signs alone is faster and rules out most texts."""
+    """Whether an ASCII text has a mark that distinguishes names (C#, 42 %); the first, faster search rules out most
+    texts.
+    """
     return not _SIGNS_OF_MARKS.isdisjoint(text) and MARK.search(text) is not None
 
 
@@ -218,7 +220,7 @@ def is_mark(folded_words: Sequence[FoldedWord], index: int, text: str) -> bool:
 def _fold_token(token: str) -> str:
     if (mark := _MARKS.get(token.strip())) is not None:
         return mark
-    text = plain(token)
+    text = fold_case_and_accents(token)
     if text[:1].isdigit():
         return text.replace(",", "")
     if "." in text:
@@ -268,7 +270,7 @@ _new_word = tuple.__new__  # half the time of FoldedWord(...), which goes throug
 
 
 def _join_initials(folded_words: Sequence[FoldedWord]) -> list[FoldedWord]:
-    """Runs of single letters become one word, whatever their case: `J. R. R.` -> `jrr`."""
+    """The words with each run of single letters as one word, in capitals or not: `J. R. R.` -> `jrr`."""
     out: list[FoldedWord] = []
     run = False
     for word in folded_words:
@@ -283,7 +285,7 @@ def _join_initials(folded_words: Sequence[FoldedWord]) -> list[FoldedWord]:
 
 
 def _join_numbers(folded_words: Sequence[FoldedWord]) -> list[FoldedWord]:
-    """Number words to digits: `twenty-one` -> 21, `third` -> 3rd; `1st` stays as it is."""
+    """The words with number words as digits: `twenty-one` -> 21, `third` -> 3rd; `1st` stays as it is."""
     out: list[FoldedWord] = []
     index = 0
     while index < len(folded_words):
@@ -296,11 +298,11 @@ def _join_numbers(folded_words: Sequence[FoldedWord]) -> list[FoldedWord]:
                 if 0 < _CARDINAL.get(following.text, 0) < 10:
                     text, used = str(value + _CARDINAL[following.text]), 2
                 elif 0 < _ORDINAL.get(following.text, 0) < 10:
-                    text, used = _ordinal(value + _ORDINAL[following.text]), 2
+                    text, used = _ordinal_in_digits(value + _ORDINAL[following.text]), 2
         elif text in _CARDINAL:
             text = str(_CARDINAL[text])
         elif text in _ORDINAL:
-            text = _ordinal(_ORDINAL[text])
+            text = _ordinal_in_digits(_ORDINAL[text])
         out.append(
             word
             if text == word.text
@@ -310,7 +312,7 @@ def _join_numbers(folded_words: Sequence[FoldedWord]) -> list[FoldedWord]:
     return out
 
 
-def _ordinal(value: int) -> str:
+def _ordinal_in_digits(value: int) -> str:
     suffix = "th" if value % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
     return f"{value}{suffix}"
 
@@ -342,13 +344,13 @@ def occurrences(texts: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
 
 @MATCHING.memoize(1 << 16, size=len)
 def key(text: str) -> tuple[str, ...]:
-    """The folded words without articles: names with equal keys are spelling variants of each other."""
-    quick = fast_key(text)
+    """The folded words of a text, without articles; texts with equal keys are spelling variants of each other."""
+    quick = fast_key_or_none(text)
     return quick if quick is not None else tuple([word[0] for word in words(text)])
 
 
-def fast_key(text: str) -> tuple[str, ...] | None:
-    """The key of a text of plain words, by a fast path; None where only `words` can compute it."""
+def fast_key_or_none(text: str) -> tuple[str, ...] | None:
+    """The `key` of a text of simple words, computed fast; None where only `words` can compute it."""
     if not text.isascii():
         return None
     lower = text.lower()
@@ -358,7 +360,7 @@ def fast_key(text: str) -> tuple[str, ...] | None:
             return None
         tokens = lower.replace(", ", " ").replace(". ", " ").replace("-", " ").rstrip(".").split()
         if "'" in text:
-            tokens = [_without_apostrophe(token) if "'" in token else token for token in tokens]
+            tokens = [_without_apostrophe_if_one_word(token) if "'" in token else token for token in tokens]
         if not "".join(tokens).isalnum():
             return None
     if _MARKED.isdisjoint(tokens):
@@ -370,8 +372,9 @@ def fast_key(text: str) -> tuple[str, ...] | None:
     return (*[token for token in tokens[:-1] if token not in ARTICLES], tokens[-1])
 
 
-def _without_apostrophe(token: str) -> str:
-    """A word of letters folded as by `_fold_token`; "'", which is no word, where it may be more than one word."""
+def _without_apostrophe_if_one_word(token: str) -> str:
+    """A word with an apostrophe folded as by `_fold_token`; "'", which is no word, where it may be more than one word.
+    """
     parts = token.split("'")
     if not token.replace("'", "").isalpha() or not all(parts):
         return "'"
@@ -400,8 +403,8 @@ _ENDINGS: dict[str, int] = _TABLES["endings"]
 
 @MATCHING.memoize(1 << 16)
 def loose_fold(text: str) -> str:
-    """The loose fold of a folded word that is no Roman numeral: singular, in one of its spellings, an ordinal as its
-    digits.
+    """The loose fold of a folded word that is no Roman numeral: the singular, in one of its spellings; for an ordinal
+    its digits.
     """
     if not text.isalpha():
         ordinal = _DIGIT_ORDINAL.fullmatch(text)
@@ -415,7 +418,7 @@ def loose_fold(text: str) -> str:
         else:
             text = text[:-1]
     text = _SPELLING.get(text, text)
-    if len(text) > 5:  # short words with "ae" or "oe" are others: aeon, shoe
+    if len(text) > 5:  # in short words "ae" and "oe" are no umlauts: aeon, shoe
         text = _DIGRAPH.sub(lambda pair: pair[0][0], text)
     return _ISE.sub("z", text) if "s" in text else text
 
@@ -435,7 +438,9 @@ def loose_folds_of_words(folded_words: Sequence[FoldedWord]) -> tuple[str, ...]:
 
 @MATCHING.memoize(1 << 16)
 def loose_key(text: str) -> tuple[str, ...]:
-    """The loose folds of a text's words without articles."""
+    """The folds of a text's words (without articles) in which number and spelling make no difference: see
+    `loose_fold`.
+    """
     return loose_folds_of_key(text, key(text))
 
 
@@ -468,7 +473,7 @@ _ROOT = re.compile(r"(?<=[a-z]{5})(?:isms?|ists?|ians?|ers?|ors?|ing|an|a|ic|ous
 
 
 @MATCHING.memoize(1 << 14)
-def _marks(text: str, *, spelt: bool) -> frozenset[tuple[str, str]]:
+def _marks_with_their_words(text: str, *, spelt: bool) -> frozenset[tuple[str, str]]:
     """Each mark of a text with the word it belongs to; with `spelt` also marks written as words ("sharp")."""
     found = ("", *[word.text for word in words(text)], "")
     return frozenset(
@@ -482,10 +487,12 @@ _BEFORE = frozenset({"minus", "below", "above"})  # written before their number
 _MAY_HAVE = re.compile(rf"{MARK.pattern}|[{SIGNS}]|\d|\b[A-Ha-h][ -](?:sharp|flat)\b")
 
 
-def keeps_marks(prediction: str, name: str) -> bool:
-    """Whether a prediction has every mark of a name at the same word, and names no other currency."""
+def keeps_marks_and_currency(prediction: str, name: str) -> bool:
+    """Whether a prediction has every mark of a name, at the same word as the name has it, and names no other currency.
+    """
     return not _MAY_HAVE.search(name) or (
-        _marks(name, spelt=False) <= _marks(prediction, spelt=True) and not name_different_currencies(prediction, name)
+        _marks_with_their_words(name, spelt=False) <= _marks_with_their_words(prediction, spelt=True)
+        and not name_different_currencies(prediction, name)
     )
 
 
@@ -493,7 +500,7 @@ ONE_LETTER_FROM, TWO_LETTERS_FROM = 5, 9  # letters from which a word may differ
 
 
 @MATCHING.memoize(1 << 14)
-def is_near(word: str, other: str) -> bool:
+def is_spelt_nearly_alike(word: str, other: str) -> bool:
     """Whether two folded words are equal, or differ in one letter, or two, as their length allows."""
     if word == other:
         return True

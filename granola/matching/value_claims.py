@@ -18,8 +18,8 @@ from abstraction.text.language.languages import language
 from granola.matching.matchers import Comparison, Verdict
 from granola.matching.mentions import AnswerText
 from granola.matching.tokens import words
-from granola.matching.vetoes import is_denied_word, language_patterns
-from granola.replies.plain_text import plain
+from granola.matching.vetoes import is_denied_word, patterns_in_english_and_language
+from granola.replies.plain_text import fold_case_and_accents
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def place_on_ladder(claim: IntervalClaim, ladder: Ladder) -> IntervalPlacing | N
 MONTH = 31  # days
 YEAR = 12 * 31  # days, in the day numbers of `calendar_dates`, where each month has 31
 ROUNDED = 0.1  # proportion of a number: the widest interval that rounding it to two digits leaves open
-CLOSE = 3  # a date up to this many times as wide as the gold answer counts as equally exact
+CLOSE = 3  # a date less than this many times as wide as the gold answer counts as equally exact
 
 _NEAR = 60  # characters before a claim that may qualify it: "about", "before"
 _ABOUT = re.compile(
@@ -112,20 +112,20 @@ def verdict_on_claims(
         first = next(claim.text for level in ladder for claim in level)
         return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=first))
     if kind == "amount" and question and not any(tier.label for level in ladder for tier in level):
-        affirmed = [claim for claim in affirmed if _is_asked_unit(claim.label, question.lower(), code)]
+        affirmed = [claim for claim in affirmed if _may_question_ask_unit(claim.label, question.lower(), code)]
     placed = [found for claim in affirmed if (found := _place_claim(kind, claim, ladder)) is not None]
     if not placed:
         return Verdict(level=None, rule=f"{kind}:other-unit")
-    if (refused := _failing_alternatives(placed, text)) is not None:
+    if (refused := _verdict_on_failing_alternatives(placed, text)) is not None:
         return refused
     if kind == "amount":
         placed = [_conflicting_unless_rounded(placing, text) for placing in placed]
-    best = _finest_claim(placed)
+    best = _finest_consistent_placing(placed)
     claim = best.claim
     if best.relation == "coarser-than-all" and (
-        _is_nearly_as_exact(claim, ladder, question, code)
+        _is_date_nearly_as_exact(claim, ladder, question, code)
         if kind == "date"
-        else _is_acceptable_rounding(claim, ladder, text)
+        else _is_acceptable_rounding_of_amount(claim, ladder, text)
     ):
         best = replace(best, level=max(level for level, tiers in enumerate(ladder) if tiers), relation="coarser")
     return Verdict(
@@ -142,7 +142,7 @@ def _affirmed_claims(
     bound.
     """
     answer = AnswerText(text, ())
-    affirmed = [claim for claim in claims if not is_denied_word(answer, answer.word_at(claim.start))]
+    affirmed = [claim for claim in claims if not is_denied_word(answer, answer.index_of_word_at(claim.start))]
     if kind != "date" or (question and _ASKS_OPEN.search(question.lower())):
         return affirmed
     opened = [_OPEN.search(text, max(0, claim.start - _NEAR), claim.start) for claim in affirmed]
@@ -163,7 +163,7 @@ def _place_claim(kind: str, claim: IntervalClaim, ladder: Ladder) -> IntervalPla
     return None if wider is None else replace(wider, claim=placing.claim)
 
 
-def _failing_alternatives(placed: Sequence[IntervalPlacing], text: str) -> Verdict | None:
+def _verdict_on_failing_alternatives(placed: Sequence[IntervalPlacing], text: str) -> Verdict | None:
     """The verdict on two claims joined by "or" of which one states no level; None where there is no such pair."""
     for first, second in pairwise(placed):
         if _OR.fullmatch(text, first.claim.end, second.claim.start) and None in (first.level, second.level):
@@ -172,7 +172,7 @@ def _failing_alternatives(placed: Sequence[IntervalPlacing], text: str) -> Verdi
     return None
 
 
-def _finest_claim(placed: Sequence[IntervalPlacing]) -> IntervalPlacing:
+def _finest_consistent_placing(placed: Sequence[IntervalPlacing]) -> IntervalPlacing:
     """The claim that states the finest level, without those that contain a finer one that is wrong.
 
     A plain number equal to the gold answer is kept: "10 sets of 6 x 16 inches" states 10.
@@ -189,7 +189,9 @@ def _finest_claim(placed: Sequence[IntervalPlacing]) -> IntervalPlacing:
 
 
 def _open_sides(text: str) -> set[str]:
-    """The sides of a date that a text leaves open: `prior to 1996` and `before 1996` are open on the same side."""
+    """The sides, "before" and "after", on which a text leaves a date open: "before" for `prior to 1996` and `before
+    1996`.
+    """
     present = set(text.lower().split())
     return {name for name, words in (("before", _BEFORE | {"by"}), ("after", _AFTER)) if not words.isdisjoint(present)}
 
@@ -236,7 +238,7 @@ def _midpoint(claim: IntervalClaim) -> float:
     return (claim.low + claim.high) / 2
 
 
-def _is_nearly_as_exact(claim: IntervalClaim, ladder: Ladder, question: str | None, code: str) -> bool:
+def _is_date_nearly_as_exact(claim: IntervalClaim, ladder: Ladder, question: str | None, code: str) -> bool:
     """Whether a date coarser than every level is nearly as exact as the coarsest, as human graders judge it.
 
     That is the year of a day or month, or the century of a part of it; not where the question asks for the day or
@@ -253,10 +255,12 @@ def _is_nearly_as_exact(claim: IntervalClaim, ladder: Ladder, question: str | No
 
 def _question_matches(key: str, question: str, code: str) -> bool:
     """Whether a question matches the pattern `key` of a language, or of English."""
-    return any(pattern.search(plain(question)) for pattern in language_patterns(key, code))
+    return any(
+        pattern.search(fold_case_and_accents(question)) for pattern in patterns_in_english_and_language(key, code)
+    )
 
 
-def _is_acceptable_rounding(claim: IntervalClaim, ladder: Ladder, text: str) -> bool:
+def _is_acceptable_rounding_of_amount(claim: IntervalClaim, ladder: Ladder, text: str) -> bool:
     """Whether an amount coarser than every level rounds the gold answer to two digits or more.
 
     Rounding to one digit counts where the answer marks it ("about") and is off by at most a twentieth: `about 70 %`
@@ -282,8 +286,10 @@ def _conflicting_unless_rounded(placing: IntervalPlacing, text: str) -> Interval
     return placing
 
 
-def _is_asked_unit(unit: str, question: str, code: str) -> bool:
-    """Whether the question can ask for the unit, if that is a percentage or money: 42 % is no number of stations."""
+def _may_question_ask_unit(unit: str, question: str, code: str) -> bool:
+    """Whether the question may ask for a percentage or money, if `unit` is one; True for other units. 42 % is no
+    number of stations.
+    """
     key = "asks_share" if unit == _PERCENT else "asks_money" if is_money(unit) else ""
     pattern = language(code).matching.get(key)
     return pattern is None or pattern.search(question) is not None
@@ -292,12 +298,12 @@ def _is_asked_unit(unit: str, question: str, code: str) -> bool:
 _PERCENT = "Q11229"  # per cent in WikiData
 
 _NTH = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
-# number words that are no cardinals
+# the values of number words that are no cardinals
 _COUNTED = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "single": 1, "couple": 2, "pair": 2, "none": 0}
 
 
 def ordinals_and_counts(text: str) -> tuple[IntervalClaim, ...]:
-    """Numbers given by an ordinal or a word: the fourteenth season, twice, a dozen."""
+    """The numbers that a text gives by an ordinal or a word, as claims: the fourteenth season, twice, a dozen."""
     claims = []
     for word in words(text):
         nth = _NTH.fullmatch(word.text)

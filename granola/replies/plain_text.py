@@ -14,8 +14,9 @@ _PLAIN = str.maketrans(
 )  # fmt: skip
 
 
-def plain(text: str) -> str:
-    """The text casefolded, without accents, with special letters in plain spelling (ß as ss); nothing else is changed.
+def fold_case_and_accents(text: str) -> str:
+    """The text in lower case, without accents, with special letters as usual ones (ß as ss); punctuation and blanks
+    are kept.
     """
     if text.isascii():
         return text.lower().replace("`", "'")

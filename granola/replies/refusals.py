@@ -17,14 +17,18 @@ from typing import Any
 import orjson
 
 from abstraction.text.language.phrases import sentences
-from granola.replies.plain_text import plain, without_markup
+from granola.replies.plain_text import fold_case_and_accents, without_markup
 from kg.base.bounded_cache import bounded_cache
 from kg.base.model import fallback_chain
 
 REPORTS = frozenset({"abstain:not-in-sources", "abstain:not-stated"})
 """Refusals that report on the sources: names after them are from the sources and no answers, except in a guess."""
-_HEDGES = REPORTS | {"abstain:idk", "abstain:no-idea", "abstain:not-sure"}  # after an answer these only express doubt
-SHORT = 12  # characters up to which a text is read as one sentence, whatever its full stops
+_HEDGES = REPORTS | {
+    "abstain:idk",
+    "abstain:no-idea",
+    "abstain:not-sure",
+}  # after an answer these rules find only a doubt about it
+SHORT = 12  # characters at most of a text that is read as one sentence, whatever its full stops
 _FOLDER = files("granola.replies") / "declining"
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])\s*|\n+")
 _BEFORE, _AFTER = " \"'([<*-¿¡「『", " .!?\"')]>*。！？」』"  # marks around a sentence
@@ -65,13 +69,13 @@ def refusal(text: str, code: str = "en") -> Refusal | None:
     if not any(character.isalnum() for character in text):
         return Refusal("abstain:empty", "", False)
     codes = _languages_read(code)
-    whole = plain(text.strip())
+    whole = fold_case_and_accents(text.strip())
     if len(whole) <= SHORT and (rule := _rule_of_beginning(whole, codes[0])) == "abstain:no-answer":
         return Refusal(rule, "", False)  # "k. A." is one sentence
     rule, guess = None, False
     offers: list[str] = []
     for sentence in filter(None, _SENTENCE.split(text.strip())):
-        lower = plain(sentence)
+        lower = fold_case_and_accents(sentence)
         # Positions carry over only while folding keeps the length; else the folded text is offered.
         source = sentence if len(lower) == len(sentence) else lower
         name = None if _TITLE.match(sentence) else _declining_rule(lower, codes)
@@ -85,7 +89,7 @@ def refusal(text: str, code: str = "en") -> Refusal | None:
     if not rule:
         return None
     rest = " ".join(part.strip() for part in offers).strip()
-    lower = plain(rest)
+    lower = fold_case_and_accents(rest)
     announced = any(wording(code, "guess").match(lower) for code in codes) and not wording("en", "help").match(lower)
     return Refusal(rule, rest, guess or announced)
 
@@ -98,11 +102,15 @@ def refusal_in_any_language(text: str, code: str) -> Refusal | None:
     """
     refused = refusal(text, code)
     is_word = " " not in text and not (text.islower() and len(text) > 3)
-    if refused is None and not is_word and _possible_refusal_beginnings().match(plain(text).lstrip(_BEFORE)):
+    if (
+        refused is None
+        and not is_word
+        and _possible_refusal_beginnings().match(fold_case_and_accents(text).lstrip(_BEFORE))
+    ):
         refused = next((other for one in languages() if (other := refusal(text, one))), None)
     if refused is None:
         return None
-    lower = plain(refused.offer)
+    lower = fold_case_and_accents(refused.offer)
     ends = (found.end() for one in languages() if (found := wording(one, "guess").match(lower)))
     return replace(refused, offer=refused.offer[next(ends, 0) :]) if len(lower) == len(refused.offer) else refused
 
@@ -135,21 +143,21 @@ def _rule_of_beginning(sentence: str, code: str) -> str | None:
     start = _courtesies_end(bare, code)
     for reading in (bare, bare[start:].lstrip(_BEFORE)) if start else (bare,):
         reading = reading.rstrip(_AFTER)
-        if _any_beginning(code).match(reading):  # one expression for most answers, not nine
-            rules = _declining_words(code)["declines"]
+        if _any_refusal_beginning(code).match(reading):  # one pattern rules out most answers before nine are tried
+            rules = _wordings_of_language(code)["declines"]
             return next(f"abstain:{rule}" for rule in rules if wording(code, "declines", rule).match(reading))
     return None
 
 
-def _beginnings(code: str) -> str:
+def _refusal_beginnings(code: str) -> str:
     """The alternatives of all expressions that begin a refusal in a language."""
-    return "|".join(_pattern_text(code, "declines", name) for name in _declining_words(code)["declines"])
+    return "|".join(_pattern_text(code, "declines", name) for name in _wordings_of_language(code)["declines"])
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
-def _any_beginning(code: str) -> re.Pattern[str]:
-    """All ways to begin a refusal of a language in one expression."""
-    return re.compile(_beginnings(code))
+def _any_refusal_beginning(code: str) -> re.Pattern[str]:
+    """The pattern of all beginnings of refusals in a language."""
+    return re.compile(_refusal_beginnings(code))
 
 
 def _guess_start(sentence: str, codes: tuple[str, ...]) -> int | None:
@@ -157,20 +165,20 @@ def _guess_start(sentence: str, codes: tuple[str, ...]) -> int | None:
     instead.
     """
     opening = _courtesies_end(sentence, codes[0])
-    marker = _guess_marker(sentence, max(1, opening), codes)
+    marker = _first_guess_marker(sentence, max(1, opening), codes)
     while marker and wording("en", "opening").fullmatch(sentence[: marker.end()].strip()):
-        marker = _guess_marker(sentence, marker.end(), codes)  # the "but" of "sorry, but"
+        marker = _first_guess_marker(sentence, marker.end(), codes)  # the "but" of "sorry, but"
     return marker.end() if marker and not wording("en", "help").match(sentence, marker.start()) else None
 
 
-def _guess_marker(text: str, start: int, codes: tuple[str, ...]) -> re.Match[str] | None:
+def _first_guess_marker(text: str, start: int, codes: tuple[str, ...]) -> re.Match[str] | None:
     """The first words from `start` on that announce a guess, in any of the languages."""
     matches = [found for code in codes if (found := wording(code, "guess").search(text, start))]
     return min(matches, key=lambda found: (found.start(), -found.end()), default=None)
 
 
 def _courtesies_end(sentence: str, code: str) -> int:
-    """The end of the opening courtesies of a folded sentence."""
+    """The index in a folded sentence at which its opening courtesies ("I'm sorry, but") end."""
     start, opening = len(sentence) - len(sentence.lstrip(_BEFORE)), wording(code, "opening")
     while (courtesy := opening.match(sentence, start)) and courtesy.end() > start:
         start = courtesy.end()
@@ -180,7 +188,7 @@ def _courtesies_end(sentence: str, code: str) -> int:
 @cache
 def _possible_refusal_beginnings() -> re.Pattern[str]:
     """The beginnings of refusals and courtesies in all languages."""
-    parts = (part for code in languages() for part in (_pattern_text(code, "opening"), _beginnings(code)))
+    parts = (part for code in languages() for part in (_pattern_text(code, "opening"), _refusal_beginnings(code)))
     return re.compile("|".join(f"(?:{part})" for part in parts))
 
 
@@ -200,7 +208,7 @@ def _languages_read(code: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
-def _declining_words(code: str) -> dict[str, Any]:
+def _wordings_of_language(code: str) -> dict[str, Any]:
     data: dict[str, Any] = orjson.loads((_FOLDER / f"{code}.json").read_bytes())
     return data
 
@@ -219,16 +227,16 @@ def wording(code: str, *keys: str, folded: bool = True) -> re.Pattern[str]:
 
 def _pattern_text(code: str, *keys: str, folded: bool = True) -> str:
     """The pattern that `wording` compiles, as text."""
-    given: Any = _declining_words(code)
+    given: Any = _wordings_of_language(code)
     for key in keys:
         given = given.get(key, {})
     if not given:
         return r"(?!)"
     text = given if isinstance(given, str) else "|".join(f"(?:{one})" for one in given)
     for _ in range(6):  # parts may contain parts, up to six deep
-        for part, pattern in _declining_words(code).get("parts", {}).items():
+        for part, pattern in _wordings_of_language(code).get("parts", {}).items():
             text = text.replace(f"<{part}>", pattern)
-    return re.sub(r"[^\x00-\x7f]+", lambda letters: plain(letters[0]), text) if folded else text
+    return re.sub(r"[^\x00-\x7f]+", lambda letters: fold_case_and_accents(letters[0]), text) if folded else text
 
 
 CITED = "[1]"
@@ -254,7 +262,7 @@ def deflection(answer: str, *, language: str = "en") -> str | None:
     if not answer.strip():
         return "empty"
     code = language.split("-")[0]
-    for sentence in _sentences(answer[:LONGEST_DEFLECTION], language)[:_LOOKED_AT]:
+    for sentence in _first_sentences(answer[:LONGEST_DEFLECTION], language)[:_LOOKED_AT]:
         if (rule := _deflecting_rule(sentence, code)) is not None:
             return rule
         if not _source_wording("en", "courtesy").match(sentence):
@@ -267,7 +275,7 @@ def _source_wording(code: str, *keys: str) -> re.Pattern[str]:
     return wording(code, "sources", *keys, folded=False)
 
 
-def _sentences(text: str, language: str) -> list[str]:
+def _first_sentences(text: str, language: str) -> list[str]:
     """The first sentences of a text, each within one line, without the marks of headings."""
     first: list[str] = []
     for line in text.splitlines():
@@ -286,7 +294,7 @@ def _deflecting_rule(sentence: str, code: str) -> str | None:
     plain = _SPACE.sub("", " ".join(marked.replace(_MARK, "").split()))
     codes = [one for one in dict.fromkeys((code, "en")) if one in languages()]
     for one in codes:
-        if (main := _main_clauses(plain, one)) is not None:
+        if (main := _main_clauses_after_concession(plain, one)) is not None:
             # The concession only describes the passages, so the main clause decides.
             about_passages = not cited or _source_wording("en", "subject_at_end").search(marked.rpartition(_MARK)[0])
             rules = (_plain_declining_rule(clause, codes, code, kinds=("passages", "main")) for clause in main)
@@ -314,7 +322,7 @@ def _deflecting_rule(sentence: str, code: str) -> str | None:
     return _plain_declining_rule(plain, codes, code, cited=cited) if about_cited else None
 
 
-def _main_clauses(plain: str, code: str) -> Sequence[str] | None:
+def _main_clauses_after_concession(plain: str, code: str) -> Sequence[str] | None:
     """The possible main clauses after "While ...,"; empty where the concession is about anything but the contents of
     the sources.
 

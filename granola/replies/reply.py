@@ -33,7 +33,7 @@ class ModelReply:
     cuts: tuple[str, ...] = ()
     unfinished: bool = False
 
-    def abstention(self, language: str = "en") -> str | None:
+    def abstention_rule(self, language: str = "en") -> str | None:
         """The rule by which the answer declines (`granola.replies.refusals`), None where it answers.
 
         A thought without an end gives `abstain:unfinished`, an empty answer `abstain:empty`.
@@ -66,14 +66,21 @@ def read_reply(raw: str) -> ModelReply:
 def text_without_wrapping(raw: str) -> str:
     """A judge's reply without thoughts, the tokens of a chat template, further turns, a box or a fence around it."""
     text, _ = without_thoughts_and_if_cut(raw)
-    for rule in (first_model_turn, _answer_tag_content, _before_next_turn, _box_content, _fence_content):
+    for rule in (
+        first_model_turn,
+        _answer_tag_content_or_whole_text,
+        _text_before_next_turn,
+        _box_content_or_whole_text,
+        _fence_content_or_whole_text,
+    ):
         kept = rule(text)
         text = kept if kept.strip() else text
     return text
 
 
 def visible_text(text: str) -> str:
-    """A long text as a reader sees it: paragraphs, lists and headings are kept.
+    """A long text as a reader sees it, without thoughts and the tokens of a chat template; paragraphs, lists and
+    headings are kept.
 
     Empty where the text ends within a thought.
     """
@@ -85,7 +92,7 @@ _PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=)\"&']*+")  # without these nothi
 
 
 @cache
-def _label_words() -> dict[str, list[str]]:
+def _label_words_by_kind() -> dict[str, list[str]]:
     """The words of labels, in all languages, by the kind of label."""
     data: dict[str, list[str]] = json.loads((files("granola") / "replies" / "labels.json").read_text(encoding="utf-8"))
     return data
@@ -93,7 +100,7 @@ def _label_words() -> dict[str, list[str]]:
 
 def _alternatives(*groups: str) -> str:
     """The alternatives of a pattern that matches any word of the groups, longer ones first."""
-    words = {word for group in groups for word in _label_words()[group]}
+    words = {word for group in groups for word in _label_words_by_kind()[group]}
     return "|".join(re.escape(word).replace(r"\ ", " ") for word in sorted(words, key=lambda word: (-len(word), word)))
 
 
@@ -104,8 +111,10 @@ _COLON = r"\s?(?:\*\*|__)?\s?[:：]\s?(?:\*\*|__)?\s*+"
 _ANSWER_TAG = re.compile(r"<(answer|final_answer|response|output)>", re.IGNORECASE)
 
 
-def _answer_tag_content(text: str) -> str:
-    """The content of the last `<answer>` of a text, or the text before a `</answer>` alone."""
+def _answer_tag_content_or_whole_text(text: str) -> str:
+    """The content of the last `<answer>` of a text, or the text before a `</answer>` that nothing opens; else the
+    whole text.
+    """
     if "<" not in text:
         return text
     openings = list(_ANSWER_TAG.finditer(text))
@@ -131,14 +140,14 @@ _NEXT_TURN = re.compile(
 )
 
 
-def _text_before(pattern: re.Pattern[str], text: str) -> str:
+def _text_before_label_or_whole_text(pattern: re.Pattern[str], text: str) -> str:
     """The text before the first match of the pattern of a label; the whole text where nothing matches."""
     found = pattern.search(text) if ":" in text or "：" in text else None
     return text[: found.start()] if found else text
 
 
-def _before_next_turn(text: str) -> str:
-    """The text before a further turn."""
+def _text_before_next_turn(text: str) -> str:
+    """The text before a further turn of the conversation, which base models go on to write."""
     turn = _NEXT_TURN.search(text) if "\n" in text else None
     return text[: turn.start()] if turn else text
 
@@ -156,7 +165,7 @@ _FENCE = re.compile(r"(?:\A|[^\n]*:[^\S\n]*+\n)\s*+```(?:[\w-]*+[^\S\n]*+\n)?(.*
 _FENCE_END = re.compile(r"\s*+```\s*+\Z")
 
 
-def _fence_content(text: str) -> str:
+def _fence_content_or_whole_text(text: str) -> str:
     """The content of the code fence that is the whole of a text, or all of it after a line that ends with a colon."""
     if "```" not in text:
         return text
@@ -170,7 +179,7 @@ _BOX = re.compile(r"\\(?:boxed|fbox)\s?\{")
 _WRAPPER = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*+\{([^{}]*+)\}")
 
 
-def _box_content(text: str) -> str:
+def _box_content_or_whole_text(text: str) -> str:
     r"""The content of the last `\boxed{}` of a text, without the commands that set it as text."""
     boxes = list(_BOX.finditer(text)) if "\\" in text else []
     if not boxes:
@@ -201,8 +210,10 @@ def is_label(text: str) -> bool:
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")  # JSON escapes can contain half of a surrogate pair
 
 
-def _answer_in_json(text: str) -> str:
-    """The only string in a text of JSON, or the one under the key of an answer; also of a Python literal."""
+def _answer_in_json_or_whole_text(text: str) -> str:
+    """The only string in a text that is JSON or a Python literal, or the one under the key of an answer; else the
+    whole text.
+    """
     bare = text.strip()
     if bare[:1] not in ("{", '"', "[", "'") or bare[-1:] not in ("}", '"', "]", "'"):
         return text
@@ -235,8 +246,10 @@ _FINAL = re.compile(
 _LINE = re.compile(r"^(?=\S)|^(?=[^\S\n]{1,8}\S)", re.MULTILINE)
 
 
-def _after_final_answer(text: str) -> str:
-    """The text after the last "Final answer:", or after such a heading, in a text that reasons first."""
+def _text_after_final_answer_or_whole_text(text: str) -> str:
+    """The text after the last "Final answer:", or after such a heading, in a text that reasons first; else the whole
+    text.
+    """
     end = -1
     for line in _LINE.finditer(text):
         if (final := _FINAL.match(text, line.start())) is not None:
@@ -251,8 +264,10 @@ _CHOSEN = re.compile(
 )
 
 
-def _chosen_option(text: str) -> str:
-    """The text of the option whose letter is chosen last, in a text that lists several."""
+def _chosen_option_or_whole_text(text: str) -> str:
+    """The text of the option whose letter is chosen last, in a text that lists several; the whole text where none is
+    chosen.
+    """
     if not any(second in text for second in ("B)", "B.", "B:", "B is", "B =")):
         return text  # most texts list no options; this search is faster
     offers = list(_OFFERED.finditer(text))
@@ -271,9 +286,9 @@ def _chosen_option(text: str) -> str:
     return text
 
 
-LABEL_SPAN = 60  # characters of a label with its marks at most
+LABEL_SPAN = 60  # characters at most of a label with its marks
 _LABEL = re.compile(rf"\s*+{_BEGINS}([^\W\d_][\w '’-]{{0,40}}?){_COLON}(?=\S)")
-_OPTION = re.compile(  # a single option, where the text lists no others
+_OPTION = re.compile(  # the letter of an option, where the text has no other options
     r"\s*+(?:option )?\(?[A-J]\)\s*+(?=\S)(?!.*\s\(?[B-J]\)\s)", re.IGNORECASE | re.DOTALL
 )
 
@@ -293,15 +308,15 @@ def _without_label(text: str) -> str:
 
 RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("turn", first_model_turn),
-    ("tag", _answer_tag_content),
+    ("tag", _answer_tag_content_or_whole_text),
     ("echo", lambda text: _ECHO.sub("", text)),
-    ("next-question", lambda text: _before_next_turn(_text_before(_ASKED_AGAIN, text))),
-    ("boxed", _box_content),
-    ("fence", _fence_content),
-    ("json", _answer_in_json),
-    ("option", _chosen_option),
-    ("final-answer", _after_final_answer),
-    ("remark", lambda text: _text_before(_REMARK, text)),
+    ("next-question", lambda text: _text_before_next_turn(_text_before_label_or_whole_text(_ASKED_AGAIN, text))),
+    ("boxed", _box_content_or_whole_text),
+    ("fence", _fence_content_or_whole_text),
+    ("json", _answer_in_json_or_whole_text),
+    ("option", _chosen_option_or_whole_text),
+    ("final-answer", _text_after_final_answer_or_whole_text),
+    ("remark", lambda text: _text_before_label_or_whole_text(_REMARK, text)),
     ("label", _without_label),
 )
 """The rules after the one for thoughts, in order; each takes a text and returns the part to keep."""

@@ -161,7 +161,7 @@ def _agreed_verdict(text: str, wordings: _Wordings[Label]) -> Label | None:
     if bare in wordings.verdicts:
         return wordings.verdicts[bare]
     by_rule: dict[str, set[Label | None]] = {}
-    for sentence, following in _sentences(re.sub(r"~~[^~\n]*+~~", " ", text)):
+    for sentence, following in _sentences_and_clauses_with_following(re.sub(r"~~[^~\n]*+~~", " ", text)):
         stated = _stated_verdict(sentence, following, wordings)
         if stated is not None:
             by_rule.setdefault(stated[0], set()).add(stated[1])
@@ -180,7 +180,7 @@ _CLAUSE = re.compile(
 _CONDITION = re.compile(r"\b(?:if|unless|whether|had|were|when)\b", re.IGNORECASE)
 
 
-def _sentences(text: str) -> Iterator[tuple[str, str]]:
+def _sentences_and_clauses_with_following(text: str) -> Iterator[tuple[str, str]]:
     """Each sentence or line of a text, and each final clause of it that begins with "so" or "it is", with the
     beginning of the text that follows.
     """

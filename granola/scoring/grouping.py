@@ -139,7 +139,7 @@ def groups_by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> di
     if bins < 1:
         raise MatcherError(f"bins is {bins}; allowed: 1 or more, as in --popularity sitelinks:5")
     numbers = [finite_number(value) for value in values_of_field(rows, name)]
-    # Ties are broken by a hash of the id, not by the order of rows.
+    # Rows of equal value are ordered by a hash of the id, not as in the file.
     numbered = sorted(
         (number, hashlib.sha256(row.id.encode("utf-8", "replace")).digest(), index)
         for index, (row, number) in enumerate(zip(rows, numbers, strict=True))

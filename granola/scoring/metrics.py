@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from granola.errors import MatcherError
 from granola.scoring.statistics import (
     Estimate,
+    chunk_sizes_of_resamples,
     divide_or_nan,
     draw_counts,
     percentile_interval,
     random_stream,
-    resamples_per_chunk,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Outcome:
 
     @property
     def without_bits(self) -> Outcome:
-        """The outcome without bits; items have few distinct ones."""
+        """The outcome without bits; without them many items have equal outcomes."""
         return Outcome(level=self.level, abstained=self.abstained, other=self.other)
 
     @property
@@ -174,8 +174,10 @@ def informativeness_weight(level: int, lambda_: float = LAMBDA) -> float:
     return math.exp(-lambda_ * (level - 1))
 
 
-def usual_standard(matcher: str) -> Standard:
-    """The default standard of level 1 for a matcher: as in the paper for `f1`, the matcher of the paper."""
+def usual_standard_of_level_1(matcher: str) -> Standard:
+    """The standard of level 1 that a matcher has by default: "gold", as in the paper, for `f1`, the matcher of the
+    paper; else "aliases".
+    """
     return "gold" if matcher in ("f1", "f1-published") else "aliases"
 
 
@@ -425,7 +427,7 @@ def _resampled_sums(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resampl
     # Two streams: drawing bits must not shift the draws of other metrics.
     outcomes, values = random_stream(seed), random_stream(seed, "values")
     numbers = [cell.n for cell in cells]  # items of each cell, drawn with replacement
-    for some in resamples_per_chunk(
+    for some in chunk_sizes_of_resamples(
         max([len(cells), *(len(cell.values) for cell in cells)]), resamples if cells else 0
     ):
         drawn = draw_counts(numbers, sum(numbers), outcomes, resamples=some)

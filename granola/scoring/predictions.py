@@ -50,12 +50,12 @@ class PredictionShape:
     def with_usual_names(self, record: Record) -> Record:
         """The record with its fields renamed to the usual names. Raises RowError where there is no prediction."""
         data = dict(record.data)
-        if reasons := _texts_at(record.data, self.error):
+        if reasons := _texts_at_first_filled_path(record.data, self.error):
             raise RowError(f"no prediction: {reasons[0]}")
         for name, paths in (("prediction", self.prediction), ("id", self.id), ("question", self.question)):
             if not paths:
                 continue
-            texts = _texts_at(record.data, paths)
+            texts = _texts_at_first_filled_path(record.data, paths)
             # A named question path must exist; presets list several, of which a row may have none.
             is_needed = name == "prediction" or (name == "question" and len(paths) == 1)  # named in a setting
             if not texts and is_needed:
@@ -162,7 +162,7 @@ def _samples_of_archive(path: Path) -> Iterator[Record]:
 
 
 def _entry_bytes(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> bytes:
-    """A file of an archive, also where it is compressed with Zstandard."""
+    """The bytes of a file of an archive, which may be compressed with Zstandard, unknown to zipfile."""
     if info.compress_type != ZSTANDARD:
         return archive.read(info)
     with path.open("rb") as stream:
@@ -188,8 +188,8 @@ def _samples_of_log(path: Path) -> list[dict[str, Any]] | None:
     return [one for one in samples if isinstance(one, dict)] if isinstance(samples, list) else None
 
 
-def _texts_at(data: Mapping[str, Any], paths: Iterable[str]) -> list[str]:
-    """The texts under the first path that has any; numbers become texts of their digits."""
+def _texts_at_first_filled_path(data: Mapping[str, Any], paths: Iterable[str]) -> list[str]:
+    """The texts under the first of the paths that has any; numbers become texts of their digits."""
     for path in paths:
         values = values_at(data, path)
         if found := [str(value) for value in values if isinstance(value, str) or is_number(value)]:

@@ -38,7 +38,7 @@ from granola.scoring.metrics import (
     language_of,
     metrics,
     names_of,
-    usual_standard,
+    usual_standard_of_level_1,
 )
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.statistics import RESAMPLES, Estimate, check_resamples
@@ -141,7 +141,7 @@ class ScoreSettings:
 
     def standard_for(self, matcher: Matcher) -> Standard:
         """The standard of level 1: the one set, else the usual one of the matcher."""
-        return self.standard or usual_standard(matcher.name)
+        return self.standard or usual_standard_of_level_1(matcher.name)
 
 
 USUAL = ScoreSettings()
@@ -411,7 +411,7 @@ def score_items(
         assert prediction is not None  # `leading_unscored` removed the rows without one
         second: Verdict | Fault | None = None
         if isinstance(verdict, Verdict) and (
-            names := _other_standard_names(row, prediction, verdict, matcher, standard)
+            names := _other_standard_names_if_decisive(row, prediction, verdict, matcher, standard)
         ):
             (second,) = matched([case(row, prediction, names)])  # one case, matched in this process
         fault = next((one for one in (verdict, second) if isinstance(one, Fault)), None)
@@ -448,7 +448,7 @@ def _item_score(
     )
 
 
-def _other_standard_names(
+def _other_standard_names_if_decisive(
     row: TieredRow, prediction: Prediction, verdict: Verdict, matcher: Matcher, standard: Standard
 ) -> Levels | None:
     """The names by the other `standard`, None where they cannot change the verdict.
@@ -543,14 +543,14 @@ def _count_rows(file: TieredFile, predictions: PredictionFile, settings: ScoreSe
     faults = []
     if len(lost) > nameless and not settings.allow_missing:
         faults.append(
-            f"{len(lost)} of {len(ids)} questions have no prediction ({_first_ids(lost)}); "
+            f"{len(lost)} of {len(ids)} questions have no prediction ({_shown_ids(lost)}); "
             "predict them, or give --allow-missing (in Python allow_missing=True) to leave them unscored"
         )
     # Predictions for rejected rows of the tiered file are expected to be unknown.
     if len(unknown) > len(file.rejected) and not settings.allow_missing:
         faults.append(
             f"{len(unknown)} of {len(predictions.predictions)} predictions are for unknown ids "
-            f"({_first_ids(unknown)}); score them against their own tiered file, or give --allow-missing (in Python "
+            f"({_shown_ids(unknown)}); score them against their own tiered file, or give --allow-missing (in Python "
             "allow_missing=True) to leave them out"
         )
     # No id fits at all: the ids probably come from another field.
@@ -568,6 +568,6 @@ def _count_rows(file: TieredFile, predictions: PredictionFile, settings: ScoreSe
     )
 
 
-def _first_ids(ids: Sequence[str]) -> str:
+def _shown_ids(ids: Sequence[str]) -> str:
     shown = ", ".join(json.dumps(id_, ensure_ascii=False) for id_ in ids[:SHOWN_IDS])
     return shown + (", ..." if len(ids) > SHOWN_IDS else "")

@@ -147,7 +147,7 @@ class QuestionSettings:
         )
 
     def expand_folders(self, paths: Iterable[Path | str]) -> tuple[str, ...]:
-        """The files to read; a folder is replaced by its files. Raises RowError as `data_files`."""
+        """The files to read: `paths` with each folder replaced by its files. Raises RowError as `data_files` does."""
         from abstraction.files.records import data_files
 
         return tuple(str(file) for path in paths for file in data_files(path, self.split))

@@ -46,7 +46,9 @@ def check_resamples(resamples: int) -> None:
 
 
 def random_stream(*key: object) -> np.random.Generator:
-    """An independent random stream for each key; a key is a seed and the name of the quantity drawn."""
+    """The random stream of a key, independent of those of other keys; a key is a seed and the name of the quantity
+    drawn.
+    """
     import numpy as np
 
     # A hash of the key, since `hash` of texts differs between processes.
@@ -73,7 +75,7 @@ def draw_counts(
     return random.multinomial(draws, shares, size=resamples)
 
 
-def resamples_per_chunk(kinds: int, resamples: int) -> Iterator[int]:
+def chunk_sizes_of_resamples(kinds: int, resamples: int) -> Iterator[int]:
     """Split `resamples` into chunks whose counts fit into memory, and yield the size of each."""
     most = max(1, AT_ONCE // max(1, kinds))
     while resamples > 0:
@@ -104,13 +106,15 @@ def bootstrap_estimate(
     random = random_stream(seed)
     parts = [
         np.asarray(statistic(different, draw_counts(counts, sum(counts), random, resamples=size)), dtype=np.float64)
-        for size in resamples_per_chunk(len(counts), resamples if counts else 0)
+        for size in chunk_sizes_of_resamples(len(counts), resamples if counts else 0)
     ]
     return value, percentile_interval(np.concatenate(parts) if parts else ())
 
 
-def mean_of(adds: Sequence[float | None]) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
-    """The mean of `adds`, as a function of how often each item occurs ([resamples, items]); None is not counted."""
+def mean_statistic_of(adds: Sequence[float | None]) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+    """A function from how often each item occurs in each resample ([resamples, items]) to the mean of `adds`; None is
+    not counted.
+    """
     import numpy as np
 
     # Two products of matrices: the sum, and the number of counted items.
@@ -209,7 +213,7 @@ def share_estimate(values: Sequence[float | None]) -> Estimate:
 def mean_estimate(values: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
     """The mean with its 95 % bootstrap interval; NaN for no value."""
     value, interval = bootstrap_estimate(
-        values, lambda kinds, counts: mean_of(kinds)(counts), resamples=resamples, seed=seed, order=float
+        values, lambda kinds, counts: mean_statistic_of(kinds)(counts), resamples=resamples, seed=seed, order=float
     )
     return Estimate(value=value, interval=interval, n=len(values))
 

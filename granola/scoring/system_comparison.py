@@ -21,13 +21,13 @@ from granola.scoring.metrics import LAMBDA, Metric, Standard, informativeness_we
 from granola.scoring.statistics import (
     RESAMPLES,
     Interval,
+    chunk_sizes_of_resamples,
     draw_counts,
     holm,
     json_number,
-    mean_of,
+    mean_statistic_of,
     percentile_interval,
     random_stream,
-    resamples_per_chunk,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class ScoredSystems:
         return [*self.tiered.rejected, *(row for file in self.files for row in file.rejected), *self.faults]
 
 
-def names_of_systems(paths: Sequence[str]) -> list[str]:
+def unique_system_names(paths: Sequence[str]) -> list[str]:
     """The file names as given, without endings; with folders, or numbers, where two are equal."""
     stems = ["stdin" if path == "-" else _ENDING.sub("", Path(path).name) or path for path in paths]
     if len(set(stems)) < len(stems):
@@ -194,13 +194,13 @@ class Difference:
         }
 
 
-def check_metrics(names: Sequence[str]) -> None:
+def check_metric_names(names: Sequence[str]) -> None:
     """Raise MatcherError for an unknown name of a metric."""
     for name in names:
         Metric(name=name)
 
 
-def permutations_needed(systems: int) -> int:
+def least_permutations_for_significance(systems: int) -> int:
     """The least number of permutations with which p, corrected over all pairs of so many systems, can fall below 0.05.
     """
     # the least p is 1 / (permutations + 1); Holm multiplies it by the number of pairs
@@ -218,7 +218,7 @@ def compare(
 
     All reports are of the same tiered rows. Raises MatcherError for a metric that they lack.
     """
-    check_metrics(metrics)
+    check_metric_names(metrics)
     if len(reports) < 2:
         return ()
     known = {metric.name: metric for metric in reports[0].metrics}
@@ -235,12 +235,12 @@ def compare(
             )
             names = {"metric": name, "first": first.system, "second": second.system}
             tests.append(paired_difference(pairs, **names, resamples=resamples, seed=seed))
-        differences += with_holm(tests)
+        differences += with_holm_adjusted_p(tests)
     return tuple(differences)
 
 
-def with_holm(tests: Sequence[Difference]) -> list[Difference]:
-    """The tests with `adjusted` set to p corrected for the number of tests; all are of one metric."""
+def with_holm_adjusted_p(tests: Sequence[Difference]) -> list[Difference]:
+    """The tests with `adjusted` set to p corrected by Holm's method for the number of tests; all are of one metric."""
     # Holm within one metric: metrics are separate questions.
     adjusted = holm([test.p for test in tests])
     return [replace(test, adjusted=p) for test, p in zip(tests, adjusted, strict=True)]
@@ -266,7 +266,7 @@ def paired_difference(
     random = random_stream(stream, "bootstrap")
     parts = [
         difference(draw_counts(numbers, sum(numbers), random, resamples=some))
-        for some in resamples_per_chunk(len(numbers), resamples if counts else 0)
+        for some in chunk_sizes_of_resamples(len(numbers), resamples if counts else 0)
     ]
     drawn = np.concatenate(parts) if parts else np.empty(0)
     not_nan = drawn[~np.isnan(drawn)]
@@ -294,7 +294,7 @@ def _difference_of_means(adds: Sequence[_Adds]) -> Callable[[NDArray[np.int64]],
     """The mean of the first minus the mean of the second, each over the items that it counts, as a function of how
     often each item occurs.
     """
-    first, second = mean_of([a for a, _ in adds]), mean_of([b for _, b in adds])
+    first, second = mean_statistic_of([a for a, _ in adds]), mean_statistic_of([b for _, b in adds])
     return lambda counts: first(counts) - second(counts)
 
 
@@ -314,7 +314,7 @@ def _permutation_p_value(
     # A swap of equal values changes nothing, so only the others are drawn.
     swappable = np.where([a != b for a, b in adds], numbers, 0)
     reached = 1  # the real order is one of the permutations, so that p is never 0
-    for some in resamples_per_chunk(2 * len(counts), resamples):
+    for some in chunk_sizes_of_resamples(2 * len(counts), resamples):
         swapped = random.binomial(swappable, 0.5, size=(some, len(counts)))
         drawn = difference(np.concatenate([numbers - swapped, swapped], axis=1))
         reached += int((np.abs(drawn) >= abs(real) - 1e-12).sum())  # NaN is not greater
@@ -435,7 +435,7 @@ class RiskCoverage:
 
     @property
     def covered(self) -> int:
-        """The number of answers under the curve: those with a confidence."""
+        """The number of answers that have a confidence, from which the curve is made."""
         return round(self.points[-1][0] * self.n)  # points are shares of n
 
     def to_json(self) -> dict[str, Any]:

@@ -134,6 +134,8 @@ def read_tiered_file(path: Path | str) -> TieredFile:
 
 
 def snapshot_of(tiers: Path | str) -> str:
-    """The start of the id of the snapshot of a tiered file, from FILE.run.json; else "unknown"."""
+    """The first characters of the id of the snapshot of a tiered file, from FILE.run.json; "unknown" where it has
+    none.
+    """
     found = record_of(tiers).get("snapshot")
     return found[:SHORT] if isinstance(found, str) and found else "unknown"

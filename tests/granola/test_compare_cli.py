@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from granola.scoring.system_comparison import names_of_systems
+from granola.scoring.system_comparison import unique_system_names
 from tests.command_line import run_granola
 
 
@@ -127,7 +127,7 @@ def test_wrong_settings_are_told(systems: Path, options: list[str], told: str) -
 
 
 def test_systems_are_told_apart() -> None:
-    assert names_of_systems(["a/x.jsonl", "b/x.jsonl", "y.csv.gz"]) == ["a/x", "b/x", "y"]
-    assert names_of_systems(["x.jsonl", "x.csv"]) == ["x (1)", "x (2)"]
-    assert names_of_systems(["drag-t0.7.jsonl", "drag-t0.9.jsonl.gz", "v1.2"]) == ["drag-t0.7", "drag-t0.9", "v1.2"]
-    assert names_of_systems(["predictions-a.jsonl", "predictions-b.jsonl"]) == ["predictions-a", "predictions-b"]
+    assert unique_system_names(["a/x.jsonl", "b/x.jsonl", "y.csv.gz"]) == ["a/x", "b/x", "y"]
+    assert unique_system_names(["x.jsonl", "x.csv"]) == ["x (1)", "x (2)"]
+    assert unique_system_names(["drag-t0.7.jsonl", "drag-t0.9.jsonl.gz", "v1.2"]) == ["drag-t0.7", "drag-t0.9", "v1.2"]
+    assert unique_system_names(["predictions-a.jsonl", "predictions-b.jsonl"]) == ["predictions-a", "predictions-b"]

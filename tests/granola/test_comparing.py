@@ -24,7 +24,7 @@ from granola.scoring.system_comparison import (
     compare,
     item_f1,
     lambda_sweep,
-    permutations_needed,
+    least_permutations_for_significance,
     risk_coverage,
     tau_sweep,
 )
@@ -158,7 +158,7 @@ def test_an_unknown_metric_is_told() -> None:
 
 
 def test_how_many_permutations_a_correction_over_pairs_needs() -> None:
-    assert [permutations_needed(systems) for systems in (1, 2, 3, 4)] == [0, 20, 60, 120]
+    assert [least_permutations_for_significance(systems) for systems in (1, 2, 3, 4)] == [0, 20, 60, 120]
     # With so many the least p of 1 / (times + 1), times the pairs, is below 0.05; with one fewer it is not.
     assert 6 / (120 + 1) < 0.05 <= 6 / (119 + 1)
 

@@ -11,12 +11,12 @@ from granola.matching.mentions import AnswerText
 from granola.matching.rules import EXAMINED
 from granola.matching.tokens import (
     decode_mojibake,
-    fast_key,
+    fast_key_or_none,
     key,
     loose_folds_of_words,
     loose_key,
+    normalise_blanks_and_marks,
     repaired_readings,
-    tidy,
     words,
 )
 from tests.thorough import examples
@@ -83,7 +83,7 @@ def test_mojibake_is_undone_where_that_is_certain(text: str, expected: str) -> N
 @example("1,000 x")
 @example("one-two")
 def test_the_quick_way_to_a_key_is_the_defined_one(text: str) -> None:
-    if (quick := fast_key(text)) is not None:
+    if (quick := fast_key_or_none(text)) is not None:
         assert quick == tuple(word.text for word in words(text))
         assert loose_key(text) == loose_folds_of_words(words(text))
 
@@ -115,7 +115,7 @@ def test_what_was_not_copied_with_footnotes_stays(text: str) -> None:
 
 
 def test_times_of_day_are_written_alike() -> None:
-    assert len({tidy(text) for text in ("7 a.m.", "7:00 a.m.", "7am", "7 am")}) == 1
+    assert len({normalise_blanks_and_marks(text) for text in ("7 a.m.", "7:00 a.m.", "7am", "7 am")}) == 1
 
 
 LEVELS = (("Honolulu",), ("Hawaii",), ("United States", "US"))

@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 from granola.errors import MatcherError
 from granola.scoring.metrics import Metric, Outcome, aggregate, informativeness_weight, metrics
-from granola.scoring.statistics import bootstrap_estimate, draw_counts, mean_of, percentile_interval, random_stream
+from granola.scoring.statistics import (
+    bootstrap_estimate,
+    draw_counts,
+    mean_statistic_of,
+    percentile_interval,
+    random_stream,
+)
 
 WRONG, IDK = Outcome(level=None), Outcome(level=None, abstained=True)
 
@@ -176,7 +182,7 @@ def test_resampling_is_the_same_for_the_same_seed_only() -> None:
 def test_the_interval_of_a_share_is_near_the_normal_one() -> None:
     # 300 of 1000: 0.3 +- 1.96 * sqrt(0.3 * 0.7 / 1000) = 0.3 +- 0.0284.
     values = [1.0] * 300 + [0.0] * 700
-    value, interval = bootstrap_estimate(values, lambda kinds, n: mean_of(kinds)(n), resamples=4000, seed=3)
+    value, interval = bootstrap_estimate(values, lambda kinds, n: mean_statistic_of(kinds)(n), resamples=4000, seed=3)
     assert value == pytest.approx(0.3)
     assert interval.low == pytest.approx(0.2716, abs=0.003)
     assert interval.high == pytest.approx(0.3284, abs=0.003)

@@ -55,7 +55,7 @@ def test_thoughts_are_no_answer_unless_all_is_judged(name: str) -> None:
 
 
 def test_a_reply_says_how_it_declines() -> None:
-    assert read_reply("<think>Paris?</think>I don't know.").abstention() is not None
-    assert read_reply("<think>Paris, or").abstention() == "abstain:unfinished"
-    assert read_reply("<think>Paris.</think>").abstention() == "abstain:empty"
-    assert read_reply("Answer: Paris").abstention() is None
+    assert read_reply("<think>Paris?</think>I don't know.").abstention_rule() is not None
+    assert read_reply("<think>Paris, or").abstention_rule() == "abstain:unfinished"
+    assert read_reply("<think>Paris.</think>").abstention_rule() == "abstain:empty"
+    assert read_reply("Answer: Paris").abstention_rule() is None

@@ -19,7 +19,14 @@ from abstraction.files.row_models import RowModel
 from granola.errors import UsageError
 from granola.evidence.evidence_task import Cells, EstimateSettings, EvidenceTask, JudgedQuestion, Labels, Row, SheetForm
 from granola.evidence.grounding.grounded_rows import RELEVANT_SHARE, Relevance
-from granola.scoring.statistics import RESAMPLES, Estimate, bootstrap_estimate, divide_or_nan, mean_of, share_estimate
+from granola.scoring.statistics import (
+    RESAMPLES,
+    Estimate,
+    bootstrap_estimate,
+    divide_or_nan,
+    mean_statistic_of,
+    share_estimate,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -242,7 +249,7 @@ def _citation_score_per_resample(
 
     right, cited, wanted = np.array(kinds, dtype=np.float64).T
     precision, recall = (
-        mean_of([None if math.isnan(share) else share for share in divide_or_nan(right, below)])(numbers)
+        mean_statistic_of([None if math.isnan(share) else share for share in divide_or_nan(right, below)])(numbers)
         for below in (cited, wanted)
     )
     if name != "f1_of_means":

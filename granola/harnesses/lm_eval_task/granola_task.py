@@ -9,7 +9,7 @@ from typing import Any
 from granola.errors import PredictionError
 from granola.harnesses.grading import PROMPT, harness_questions, scores_of_verdict
 from granola.matching import in_language, matcher
-from granola.scoring.metrics import LAMBDA, usual_standard
+from granola.scoring.metrics import LAMBDA, usual_standard_of_level_1
 
 
 def dataset(
@@ -39,7 +39,7 @@ def dataset(
             "language": row.language,
             "settings": json.dumps(settings),  # the harness gives `process_results` the row alone
         }
-        for row in harness_questions(tiered, more.get("standard") or usual_standard(matcher))
+        for row in harness_questions(tiered, more.get("standard") or usual_standard_of_level_1(matcher))
     ]
     return {"test": Dataset.from_list(rows)}
 
