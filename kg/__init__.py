@@ -16,17 +16,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.3.0"  # the version of all three packages
 
-__all__ = [
-    "Entity",
-    "Graph",
-    "KGError",
-    "Rank",
-    "Scope",
-    "Statement",
-    "__version__",
-    "build",
-    "open_store",
-]
+__all__ = ["Entity", "Graph", "KGError", "Rank", "Scope", "Statement", "__version__", "build", "open_store"]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy_names(__name__)

@@ -208,8 +208,13 @@ def _no_usable_question_message(questions: QuestionFiles, sides: _SideFiles) -> 
 
 
 def _write_readme_and_build_record(
-    final: Path, built: BuiltDataset, settings: DatasetSettings, request: Mapping[str, Any], *,
-    columns: Columns, origin: str,
+    final: Path,
+    built: BuiltDataset,
+    settings: DatasetSettings,
+    request: Mapping[str, Any],
+    *,
+    columns: Columns,
+    origin: str,
 ) -> None:
     """Write README.md and build.json next to the data."""
     phrasing = built.phrasing if request["phraser"] is not None else None

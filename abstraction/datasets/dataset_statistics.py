@@ -159,10 +159,7 @@ class Statistics:
             )
             for name in self.relations
         ]
-        return [
-            (("", "this dataset"), rows),
-            (("relation", "rows", "1", "2", "3", "4 or more", "mean"), by_relation),
-        ]
+        return [(("", "this dataset"), rows), (("relation", "rows", "1", "2", "3", "4 or more", "mean"), by_relation)]
 
     def example_ladders(self) -> str:
         """Up to five ladders in Markdown: one of each class of answers, the largest first, then others."""

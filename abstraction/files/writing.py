@@ -64,11 +64,7 @@ def check_kind(path: Path | str, kind: str, *, option: str = "--out", may_be_pac
 
 
 def write_records(
-    records: Iterable[Mapping[str, Any]],
-    path: Path | str,
-    *,
-    format: str | None = None,
-    csv_raw: bool = False,
+    records: Iterable[Mapping[str, Any]], path: Path | str, *, format: str | None = None, csv_raw: bool = False
 ) -> int:
     """Write records and return their number; "-" is standard output, JSONL only.
 

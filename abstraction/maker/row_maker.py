@@ -57,14 +57,7 @@ from abstraction.ladders.literal_answers import (
 from abstraction.ladders.literal_ladders import TIME
 from abstraction.ladders.offices import has_office_or_kin
 from abstraction.ladders.organisation_ladders import organisation_tiers
-from abstraction.ladders.proposals import (
-    Builder,
-    LadderCase,
-    Proposal,
-    levels,
-    order_by_conditions,
-    order_by_words,
-)
+from abstraction.ladders.proposals import Builder, LadderCase, Proposal, levels, order_by_conditions, order_by_words
 from abstraction.ladders.weighing import TierBits
 from abstraction.linking.candidates import ValueCounts
 from abstraction.linking.gazetteer import CAPITAL, PLACES, WORLD, Gazetteer

@@ -355,7 +355,7 @@ class Replay:
             except ValidationError as error:
                 raise ModelError(
                     f"{where}: no call of a log, and no 'answers', a list of texts, to 'prompt', a text, or to"
-                    f" 'messages', a list of {{\"role\", \"content\"}} ({error.errors()[0]['msg']})"
+                    f' \'messages\', a list of {{"role", "content"}} ({error.errors()[0]["msg"]})'
                 ) from error
             asked = hand.messages or [Message(role="user", content=hand.prompt or "")]
             key, choices = _messages_key(asked), dict(enumerate(map(make_choice, hand.answers)))

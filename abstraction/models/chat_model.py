@@ -277,9 +277,7 @@ def choices_of(answer: Any) -> list[Mapping[str, Any]]:
     choices = answer.get("choices")
     if not isinstance(choices, list) or not choices:
         raise ValueError(
-            f"an error under status 200: {error_text(answer)}"
-            if answer.get("error")
-            else "the answer has no choices"
+            f"an error under status 200: {error_text(answer)}" if answer.get("error") else "the answer has no choices"
         )
     there: list[Mapping[str, Any]] = [choice for choice in choices if isinstance(choice, dict)]
     if not there or any(_message_text(choice.get("message")) is None for choice in there):

@@ -33,10 +33,7 @@ class LocalWeights:
     largest_cpu_batch = 16  # items
 
     def __init__(
-        self,
-        place: Path | str,
-        load: Callable[[LocalWeights], Any],
-        settings: LocalSettings | None = None,
+        self, place: Path | str, load: Callable[[LocalWeights], Any], settings: LocalSettings | None = None
     ) -> None:
         """`load` returns the model for these weights; their `loading_options` are arguments that every loader takes.
 

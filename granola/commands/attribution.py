@@ -61,8 +61,7 @@ class AttributionEvaluate(Command["VerdictsReport"]):
     examples: Annotated[Path | None, Setting("Where --shots are drawn from: samples, as train.jsonl.")] = None
     shots: Annotated[int, Setting("Examples of each category before a chat model is asked.", least=0, most=10)] = 0
     premise: Annotated[
-        Literal["evidence", "statement"],
-        Setting("What an entailment model takes as its premise.", advanced=True),
+        Literal["evidence", "statement"], Setting("What an entailment model takes as its premise.", advanced=True)
     ] = "evidence"
     facts: Annotated[
         bool, Setting("Also ask for each fact of partially supportive samples: the FActScore of each evaluator.")

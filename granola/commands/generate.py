@@ -58,8 +58,7 @@ class Generate(RowsCommand):
         int, Setting("Texts for each query; several are drawn at temperature 1 and top-p 0.9 by default.", least=1)
     ] = 1
     prompts: Annotated[
-        Path | None,
-        Setting("A folder with prompts of your own: answer.txt, knowledge.txt, reply.txt.", advanced=True),
+        Path | None, Setting("A folder with prompts of your own: answer.txt, knowledge.txt, reply.txt.", advanced=True)
     ] = None
     limit: Limit = None
     force: Force = False

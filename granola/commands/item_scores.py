@@ -149,8 +149,7 @@ class Verdicts(Command["VerdictsReport"]):
     ] = None
     printed: Annotated[bool, Setting("The paper's own rows, too.")] = False
     figure: Annotated[
-        str | None,
-        Setting("Slice as a paper's figure: garage-3, -4 (of questions), garage-5, -6, conner-2 to -4."),
+        str | None, Setting("Slice as a paper's figure: garage-3, -4 (of questions), garage-5, -6, conner-2 to -4.")
     ] = None
     out: Annotated[
         Path | None,

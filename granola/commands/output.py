@@ -361,12 +361,7 @@ def _use_batch(model: CachedChatModel, spec: ModelSpec, inputs: list[Path | str]
 
 @contextmanager
 def open_matcher(
-    spec: str,
-    *,
-    out: Path | str | None,
-    inputs: list[str],
-    language: str | None = None,
-    raw: bool = False,
+    spec: str, *, out: Path | str | None, inputs: list[str], language: str | None = None, raw: bool = False
 ) -> Iterator[Matcher]:
     """A context with the matcher of a specification, which is checked before a model is opened."""
     parsed = check_matcher(spec)

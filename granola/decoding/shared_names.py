@@ -150,9 +150,7 @@ def _name_spans(text: str, words: Sequence[_Word], small_words: Collection[str])
     run: list[_Word] = []
     for word in words:
         # A run ends at a break between words, and before the year of "Bryan Randall in 2015".
-        if run and (
-            _APART.search(text, run[-1].end, word.start) or (word.key[0].isdigit() and run[-1].key in _INSIDE)
-        ):
+        if run and (_APART.search(text, run[-1].end, word.start) or (word.key[0].isdigit() and run[-1].key in _INSIDE)):
             runs.append(run)
             run = []
         if word.is_name or (run and (word.key in _INSIDE or (len(word.key) <= JOINING and word.key.isalpha()))):

@@ -301,7 +301,9 @@ class AnswerText:
         spellings = ((index, self.quote(index, index + 1).replace(".", "")) for index in range(len(self.words)))
         return [
             # longer words in capitals are no acronyms
-            (index, letters) for index, letters in spellings if 1 < len(letters) < 9 and (alone or letters.isupper())
+            (index, letters)
+            for index, letters in spellings
+            if 1 < len(letters) < 9 and (alone or letters.isupper())
         ]
 
     @cached_property

@@ -28,15 +28,7 @@ from granola.matching.countries import (
     other_country_names,
     place_and_containers,
 )
-from granola.matching.mentions import (
-    DELICATE,
-    SENTENCE_END,
-    AnswerText,
-    Mention,
-    Mentions,
-    Tier,
-    may_be_ordinary_words,
-)
+from granola.matching.mentions import DELICATE, SENTENCE_END, AnswerText, Mention, Mentions, Tier, may_be_ordinary_words
 from granola.matching.similar_names import (
     begins_a_sibling,
     is_proper_name_of_several_words,

@@ -294,6 +294,7 @@ def _start_of_name_ending_before(answer: AnswerText, end: int) -> int:
         start -= 1
     return start
 
+
 # Siblings of a name in answers.
 
 _ADDING = frozenset({"of", "in", "at", "for", "from", "to", ",", "(", ":"})

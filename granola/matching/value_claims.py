@@ -93,13 +93,9 @@ _OR = re.compile(
     re.IGNORECASE,
 )
 
+
 def verdict_on_claims(
-    kind: str,
-    claims: Sequence[IntervalClaim],
-    ladder: Ladder,
-    text: str,
-    question: str | None,
-    code: str = "en",
+    kind: str, claims: Sequence[IntervalClaim], ladder: Ladder, text: str, question: str | None, code: str = "en"
 ) -> Verdict:
     """The verdict of the finest level that any claim states; claims joined by "or" count as the worst of them.
 

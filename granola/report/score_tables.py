@@ -127,8 +127,11 @@ def macro_table(reports: Sequence[ScoreReport]) -> Iterator[Part]:
     yield TextTable(
         head=("system", "relations", *SHORT_TITLES.values()),
         rows=[
-            (r.system, f"{len(r.relations):,}",
-             *(_estimate_cell(r.macro[name]) if r.macro else "" for name in SHORT_TITLES))
+            (
+                r.system,
+                f"{len(r.relations):,}",
+                *(_estimate_cell(r.macro[name]) if r.macro else "" for name in SHORT_TITLES),
+            )
             for r in reports
         ],
     )

@@ -60,10 +60,7 @@ _ByGroup = Sequence[Mapping[str, GroupScore]]
 
 
 def coarse_answers_table(
-    rows: Sequence[TieredRow],
-    reports: Sequence[ScoreReport],
-    files: Sequence[PredictionFile],
-    score: str | None = None,
+    rows: Sequence[TieredRow], reports: Sequence[ScoreReport], files: Sequence[PredictionFile], score: str | None = None
 ) -> Table:
     """Answers that match a coarser level than the gold answer, in the form of the paper's Table 9.
 

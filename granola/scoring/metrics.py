@@ -234,7 +234,7 @@ _GAP = {
         better="neither",
         over="answered",
         adds=lambda outcome, _: _matched(outcome) - _matched_finest(outcome),
-    ),
+    )
 }
 
 

@@ -75,8 +75,7 @@ Raw = Annotated[
     Setting("Judge all that a model wrote, thoughts and further questions too, not the answer in it.", advanced=True),
 ]
 PredictionField = Annotated[
-    str | None,
-    Setting("The field with the prediction; a.b leads inside. Default: prediction.", metavar="FIELD"),
+    str | None, Setting("The field with the prediction; a.b leads inside. Default: prediction.", metavar="FIELD")
 ]
 Lambda = Annotated[float, Setting("Informativeness of level k is exp(-lambda (k - 1)); 0 or more.")]
 Seed = Annotated[int, Setting("Seed of the bootstrap and the permutation tests.", advanced=True)]
@@ -99,9 +98,7 @@ FirstLevel = Annotated[
 ]
 AllowMissing = Annotated[
     bool,
-    Setting(
-        "Leave questions without a prediction unscored, and predictions for unknown ids out, instead of stopping."
-    ),
+    Setting("Leave questions without a prediction unscored, and predictions for unknown ids out, instead of stopping."),
 ]
 
 

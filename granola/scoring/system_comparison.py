@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from granola.scoring.scores import ScoreReport
     from granola.scoring.tiered_file import TieredFile
 
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoredSystems:
     """The tiered file, the prediction files and the scores of the systems; `reports` and `files` in the order given.
@@ -208,11 +209,7 @@ def least_permutations_for_significance(systems: int) -> int:
 
 
 def compare(
-    reports: Sequence[ScoreReport],
-    *,
-    metrics: Sequence[str] = COMPARED,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    reports: Sequence[ScoreReport], *, metrics: Sequence[str] = COMPARED, resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[Difference, ...]:
     """Compare every pair of systems in every metric, metrics in the order given, pairs in that of the reports.
 

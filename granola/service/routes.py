@@ -259,9 +259,7 @@ class Routes:
 
     @route("/v1/entity/{qid}", READING, tags=["snapshot"])
     async def entity(
-        self,
-        qid: Annotated[str, Path(max_length=20, examples=["Q76"])],
-        language: Language = "en",
+        self, qid: Annotated[str, Path(max_length=20, examples=["Q76"])], language: Language = "en"
     ) -> Response:
         """An item or property: names, and all statements with a mark on the current ones. Redirects are followed."""
         return await self.service.answer_from_snapshot(language, partial(entity_json, entity_id=qid, language=language))

@@ -22,12 +22,7 @@ INSTANCE_OF, SUBCLASS_OF = 31, 279  # P31, P279
 _BITS = 16  # a page has one bit for each of 2**16 ids: 8 KiB
 
 
-def crawl(
-    fetch: Fetch,
-    seeds: Sequence[str],
-    scope: Scope,
-    redirects: dict[str, str],
-) -> Iterator[Mapping[str, Any]]:
+def crawl(fetch: Fetch, seeds: Sequence[str], scope: Scope, redirects: dict[str, str]) -> Iterator[Mapping[str, Any]]:
     """The seeds and the entities reached, layer by layer, each once; then the properties that these use.
 
     Merged ids are added to `redirects`.

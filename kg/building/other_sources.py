@@ -68,11 +68,7 @@ def build_from_rdf(paths: Sequence[Path | str], out: Path | str, **settings: Unp
 
 
 def build_from_parquet(
-    folder: Path | str,
-    out: Path | str,
-    *,
-    force: bool = False,
-    progress: Callable[[Progress], None] | None = None,
+    folder: Path | str, out: Path | str, *, force: bool = False, progress: Callable[[Progress], None] | None = None
 ) -> Report:
     """Write the snapshot `out` of the Parquet tables in `folder`, as `kg.export` writes them.
 

@@ -92,11 +92,7 @@ def _difference_lines(in_manifest: Mapping[str, Any], found: Mapping[str, Any]) 
 
 
 def verify_mirror(
-    address: str,
-    against: Path | str,
-    *,
-    sample: int | None = SAMPLE,
-    progress: Callable[[str], None] | None = None,
+    address: str, against: Path | str, *, sample: int | None = SAMPLE, progress: Callable[[str], None] | None = None
 ) -> Verification:
     """Compare a mirror with a snapshot file: all counts, and `sample` entities (None: all) in full.
 

@@ -94,11 +94,7 @@ class RDFReport:
 
 
 def export_rdf(
-    snapshot: Path | str,
-    out: Path | str,
-    *,
-    format: Format = "nt",
-    progress: Callable[[int], None] | None = None,
+    snapshot: Path | str, out: Path | str, *, format: Format = "nt", progress: Callable[[int], None] | None = None
 ) -> RDFReport:
     """Write a snapshot to `out`, gzipped if its name ends in .gz; `-` is standard output.
 

@@ -114,11 +114,7 @@ def asserted_statements(statements: Iterable[Statement]) -> list[Statement]:
     ]
 
 
-def current(
-    statements: Sequence[Statement],
-    *,
-    historical: Callable[[str], bool] | None = None,
-) -> list[Statement]:
+def current(statements: Sequence[Statement], *, historical: Callable[[str], bool] | None = None) -> list[Statement]:
     """The statements that are valid today, in source order.
 
     Deprecated, unknown and hedged values never count. If there are statements of preferred rank, only they count. Then

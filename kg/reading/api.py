@@ -14,14 +14,7 @@ from typing import Any
 import orjson
 
 from kg.base.model import ENTITY_ID, normalise
-from kg.errors import (
-    BadAnswerError,
-    QueryError,
-    RateLimitedError,
-    ServiceError,
-    SourceError,
-    TimeLimitError,
-)
+from kg.errors import BadAnswerError, QueryError, RateLimitedError, ServiceError, SourceError, TimeLimitError
 from kg.web.addresses import ServiceAddress
 from kg.web.client import AT_ONCE, AnswerCache, RetryDelays, ServiceClient, TryAgain, cache_key, retry_after
 

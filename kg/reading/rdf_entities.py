@@ -441,9 +441,7 @@ def assemble_entity(
     return AssembledEntity(data=out, merged_into=merged_into, truthy=not direct.keys() <= claims.keys())
 
 
-def _facts_by_role(
-    facts: Facts,
-) -> tuple[dict[str, list[Term]], dict[str, list[str]], dict[str, list[Term | None]]]:
+def _facts_by_role(facts: Facts) -> tuple[dict[str, list[Term]], dict[str, list[str]], dict[str, list[Term | None]]]:
     """(objects by predicate, statement nodes by property, truthy values by property: None for the value "no value")."""
     objects: dict[str, list[Term]] = {}
     claims: dict[str, list[str]] = {}

@@ -150,8 +150,7 @@ def write_entities(connection: sqlite3.Connection, entities: Iterable[Entity]) -
         count += len(batch)
         last = {required_signed_number(entity.id): entity for entity in batch}
         known = connection.execute(
-            "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?))",
-            (orjson.dumps(list(last)).decode(),),
+            "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?))", (orjson.dumps(list(last)).decode(),)
         ).fetchall()
         # with all rows: the new entity may lack some terms
         remove_entities(connection, [number for (number,) in known])
@@ -252,8 +251,7 @@ def finish_snapshot(
         "snapshot_id": content_hash(connection, digest),
     }
     connection.executemany(
-        "INSERT INTO manifest VALUES (?, ?)",
-        ((key, orjson.dumps(value).decode()) for key, value in sealed.items()),
+        "INSERT INTO manifest VALUES (?, ?)", ((key, orjson.dumps(value).decode()) for key, value in sealed.items())
     )
     run("COMMIT")
     run("BEGIN")

@@ -481,10 +481,7 @@ def localise(
     nodes = remove(as_graph(out), lambda p: p.key in dropped) if dropped else as_graph(out)
     places = sum(key.startswith("text:") or key in named for key in dropped)
     return LocalisedProposals(
-        nodes=as_graph(nodes.values()),
-        left_out=len(dropped) - places,
-        unnamed=places,
-        borrowed=tuple(borrowed),
+        nodes=as_graph(nodes.values()), left_out=len(dropped) - places, unnamed=places, borrowed=tuple(borrowed)
     )
 
 

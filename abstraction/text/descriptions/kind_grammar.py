@@ -67,7 +67,7 @@ def read_nationality(words: Sequence[DescriptionWord], vocabulary: Vocabulary) -
 
 
 def read_language_as_nationality(words: Sequence[DescriptionWord]) -> Nationality | None:
-    """"Russian language" or "Russian-language" before a noun, as a Nationality without countries; or None."""
+    """ "Russian language" or "Russian-language" before a noun, as a Nationality without countries; or None."""
     if words and words[0].is_capitalised and words[0].key.endswith(("-language", "–language")):
         used, name = words[:1], words[0].text[: -len("-language")]
     elif len(words) > 1 and words[0].is_capitalised and words[1].text == "language":

@@ -119,7 +119,7 @@ _PREPOSITION = re.compile(
     r"|centered)\s+(?:with)?in(?:side)?(?:\s+the\s+(?:city|town)\s+of)?"
     r"|in\s+and\s+(?:the\s+)?(?:(?:former|county|state|national|provincial|regional|district)\s+)*(?:seat"
     r"|capital)\s+of|part\s+of|straddling|spanning|within|in|of|on)\s+"
-    r"(?!the\s+(?:north|south|east|west|(?:north|south)[- ]?(?:east|west))\b(?!\s+of\b|[a-z]))",
+    r"(?!the\s+(?:north|south|east|west|(?:north|south)[- ]?(?:east|west))\b(?!\s+of\b|[a-z]))"
 )
 # Words after which other places or facts follow, to the end of the text.
 _OUTSIDE = re.compile(
@@ -147,7 +147,7 @@ _DIRECTION = (
 # A direction before a name: "north-eastern part of the".
 _DIRECTED = re.compile(
     rf"^(?:the\s+)?(?>{_DIRECTION}(?:\s++and\s++|[\s-]++))++(?:(?:part|coast|shore|side|end|region|half|area"
-    rf"|corner)\s+)?(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])",
+    rf"|corner)\s+)?(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])"
 )
 # A type word before a name: "state of", "German federated state".
 TYPED = re.compile(

@@ -221,7 +221,7 @@ def _is_amount_by_text_around(lower: str, start: int, end: int, lang: Language) 
     before = lower[:start].rstrip()[-1:]
     if before == "#" or (before and unicodedata.category(before) == "Sc"):
         return True
-    return (behind is not None and behind.match(lower, end) is not None)
+    return behind is not None and behind.match(lower, end) is not None
 
 
 @bounded_cache(entries=_KEPT, longest=_SHORT)

@@ -143,7 +143,7 @@ _LATIN = "\u024f"  # the last Latin letter in Unicode
 
 
 def _split_contraction(word: str) -> tuple[str, ...]:
-    """"what's" as two words; a possessive as two, the second being "'s"."""
+    """ "what's" as two words; a possessive as two, the second being "'s"."""
     if word.endswith("'s") or word in ("whats", "whos", "wheres", "whens", "hows"):
         return word.removesuffix("'s") if word.endswith("'s") else word[:-1], "'s"
     return (word,)
@@ -226,7 +226,7 @@ def _kind_after_who(word: str, behind: Sequence[str]) -> AskedKind:
 
 
 def _kind_after_what_did(behind: Sequence[str]) -> AskedKind:
-    """"What did NAME sing?": the kind of work for verbs that determine it."""
+    """ "What did NAME sing?": the kind of work for verbs that determine it."""
     verbs = frozenset(behind[1:])
     for key, kind in (("sung", QuestionKind.SONG), ("written", QuestionKind.BOOK), ("shown", QuestionKind.FILM)):
         if not verbs.isdisjoint(_word_list(key)):

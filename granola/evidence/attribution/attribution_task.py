@@ -21,14 +21,7 @@ from abstraction.base.faults import OnReject
 from abstraction.files.records import Record, parse_json_or_text, read_records
 from abstraction.files.row_models import RowModel, read_each_id_once, without_rejected
 from granola.errors import GranolaError, SampleError
-from granola.evidence.evidence_task import (
-    EstimateSettings,
-    EvidenceTask,
-    JudgedQuestion,
-    Labels,
-    Row,
-    SheetForm,
-)
+from granola.evidence.evidence_task import EstimateSettings, EvidenceTask, JudgedQuestion, Labels, Row, SheetForm
 from granola.scoring.statistics import Estimate, bootstrap_estimate, divide_or_nan, mean_estimate, share_estimate
 from kg.errors import QueryShapeError
 from kg.graph.logical_query import Fact, LogicalQuery

@@ -17,13 +17,7 @@ import orjson
 
 from abstraction.base.faults import RejectedRow
 from abstraction.files.writing import write_records
-from granola.evidence.attribution.attribution_task import (
-    LABELS,
-    AttributionSample,
-    Category,
-    Complexity,
-    NoSampleError,
-)
+from granola.evidence.attribution.attribution_task import LABELS, AttributionSample, Category, Complexity, NoSampleError
 from granola.evidence.attribution.sample_queries import (
     EvidenceEditor,
     Extension,
@@ -79,12 +73,7 @@ class SampleMaker:
     """
 
     def __init__(
-        self,
-        facts: StoreFacts,
-        *,
-        seed: int = 0,
-        shares: CategoryShares = CategoryShares.PAPER,
-        extend: bool = True,
+        self, facts: StoreFacts, *, seed: int = 0, shares: CategoryShares = CategoryShares.PAPER, extend: bool = True
     ) -> None:
         self._seed, self._shares = seed, shares
         self.counts = Counter[str]()

@@ -22,10 +22,7 @@ from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.errors import RowError
 from abstraction.files.records import Record, open_for_reading, read_records
 from abstraction.files.row_models import NeededId, RowModel, read_each, without_rejected
-from abstraction.models.text_scorers import (
-    EmbeddedText,
-    EmbeddingModel,
-)
+from abstraction.models.text_scorers import EmbeddedText, EmbeddingModel
 from granola.base.settings import Setting
 from granola.errors import UsageError
 from kg.base.packages import install_hint

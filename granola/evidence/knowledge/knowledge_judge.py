@@ -11,14 +11,7 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, asdict, astuple, dataclass, field
 from typing import Any
 
-from abstraction.models.text_scorers import (
-    Continuation,
-    Entailment,
-    QueryPassage,
-    TextPair,
-    TextScorer,
-    TokenScores,
-)
+from abstraction.models.text_scorers import Continuation, Entailment, QueryPassage, TextPair, TextScorer, TokenScores
 from abstraction.phrasing.prompting import Prompt, signature_of
 from abstraction.text.language.phrases import sentences as split_sentences
 from granola.evidence.evidence_task import name_with_hash

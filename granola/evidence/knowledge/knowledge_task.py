@@ -14,15 +14,7 @@ from pydantic import Field, FiniteFloat
 
 from abstraction.files.row_models import RowModel
 from granola.errors import UsageError
-from granola.evidence.evidence_task import (
-    Cells,
-    EstimateSettings,
-    EvidenceTask,
-    JudgedQuestion,
-    Labels,
-    Row,
-    SheetForm,
-)
+from granola.evidence.evidence_task import Cells, EstimateSettings, EvidenceTask, JudgedQuestion, Labels, Row, SheetForm
 from granola.scoring.statistics import Estimate, mean_estimate
 from kg.base.packages import install_hint
 

@@ -13,11 +13,7 @@ from granola.scoring.metrics import LAMBDA, usual_standard_of_level_1
 
 
 def dataset(
-    tiered: str | None = None,
-    matcher: str = "rules",
-    tau: float | None = None,
-    prompt: str = PROMPT,
-    **more: Any,
+    tiered: str | None = None, matcher: str = "rules", tau: float | None = None, prompt: str = PROMPT, **more: Any
 ) -> dict[str, Any]:
     """{"test": the questions of the tiered file}, each with the fields that `process_results` needs.
 
