@@ -179,7 +179,7 @@ def ladders(
         columns = {name: values for name, values in columns.items() if name not in ("id", *ASKED) or name not in named}
     if errors == "collect":
         columns["rejected"] = [reasons.get(place) for place in places]
-    return frame_with_columns(frame, places, columns, rows.snapshot)
+    return selected_rows_with_columns(frame, places, columns, rows.snapshot)
 
 
 def _row_index(row: TieredRow | RejectedRow) -> int:
@@ -430,7 +430,9 @@ def frame_records(frame: Any) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in rows]
 
 
-def frame_with_columns(frame: Any, places: Sequence[int], columns: Mapping[str, Sequence[Any]], snapshot: str) -> Any:
+def selected_rows_with_columns(
+    frame: Any, places: Sequence[int], columns: Mapping[str, Sequence[Any]], snapshot: str
+) -> Any:
     """The rows at `places` with `columns` added to their own, as a frame of the same library.
 
     pandas keeps its index, and objects as they are; elsewhere a list of objects becomes JSON text, as in CSV.

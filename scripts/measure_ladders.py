@@ -34,7 +34,7 @@ from measuring import arguments, percent, relation_files, rows_of
 
 from abstraction.base.tiers import Tier
 from abstraction.files.rows import QARow, TieredRow, read_questions
-from abstraction.ladders.weighing import rising_tiers
+from abstraction.ladders.weighing import positions_of_tiers_with_rising_bits
 from abstraction.maker.pipeline import LadderMaker
 from granola.base.terminal_lines import show_lines
 from granola.matching.squad import token_f1
@@ -72,7 +72,11 @@ class Measuring:
             for row in coverage.count_while_iterating(made) if label == "first pass" else made:
                 if label == "first pass":
                     weighed = [tier.bits is not None for level in row.levels[1:] for tier in level.tiers]
-                    bits.update(tiers=len(weighed), told=sum(weighed), rising=bool(rising_tiers(row.levels)))
+                    bits.update(
+                        tiers=len(weighed),
+                        told=sum(weighed),
+                        rising=bool(positions_of_tiers_with_rising_bits(row.levels)),
+                    )
             spent = time.process_time() - begin
             print(f"{label}: {len(rows)} questions, {spent:.1f} s of processor time, {len(rows) / spent:.0f} a second")
         show_lines(*coverage.tables())

@@ -389,7 +389,7 @@ def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | st
         raise RowError(f"{path} is a folder without a file of rows ({', '.join(SUFFIXES)}, plain or as .gz)")
     by_split: dict[str, list[Path]] = {}
     for file in files:
-        by_split.setdefault(split_in_file_name(file), []).append(file)
+        by_split.setdefault(split_or_stem_of_file_name(file), []).append(file)
     names = ", ".join(sorted(by_split)[:12])  # enough for a message
     if split is not None:
         canonical = canonical_split(split)
@@ -403,7 +403,7 @@ def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | st
     return files
 
 
-def split_in_file_name(file: Path) -> str:
+def split_or_stem_of_file_name(file: Path) -> str:
     """The split that a file name gives: train, validation or test, else the name without its part number
     ("-00000-of-00002").
     """

@@ -25,7 +25,7 @@ from abstraction.files.records import (
     data_files,
     parse_json_or_text,
     read_records,
-    split_in_file_name,
+    split_or_stem_of_file_name,
 )
 from abstraction.files.row_models import (
     AnsweredModel,
@@ -231,7 +231,7 @@ def read_files(
     for path in (file for one in paths for file in data_files(one, split or None)):
         records = read_records(path)
         if shape is not None:
-            file_named_by_split = bool(split) and split_in_file_name(Path(path)) == canonical_split(split)
+            file_named_by_split = bool(split) and split_or_stem_of_file_name(Path(path)) == canonical_split(split)
             records = records_with_usual_fields(
                 records, shape, language, with_answers, path=path, file_named_by_split=file_named_by_split
             )

@@ -145,10 +145,10 @@ def climb_classes(
 ) -> dict[str, Proposal]:
     """Superclasses of `start` in at most `depth` steps that pass `keep`, as proposals by QID with their edges.
 
-    The climb continues through classes that do not pass; stop classes end their branch. `condition` is the property
-    that the query of the tier uses. `first` are further properties for the first step only (the family of a language
-    is its P31). `skip_doubtful` leaves out the P279 pairs that are known to be noise or whose names show it (vice
-    president, president).
+    The climb continues through classes that do not pass; stop classes end their branch. `condition` is the property by
+    which the entities of a tier are counted. `first` are further properties for the first step only (the family of a
+    language is its P31). `skip_doubtful` leaves out the P279 pairs that are known to be noise or whose names show it
+    (vice president, president).
     """
     proposals: dict[str, Proposal] = {}
     seen = {start}

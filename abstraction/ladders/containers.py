@@ -49,11 +49,10 @@ _Chain = tuple[list[Step], list[Step]]
 
 @cached_per_source
 def described_chain_and_world_parts(gazetteer: Gazetteer, graph: Graph, entity_id: str) -> _Chain:
-    """The places in an entity's description, finest first and the state last; and the parts of the world that it names
-    beside the state.
+    """The chain of places in an entity's description, finest first, the state last; and the parts of the world named
+    beside it.
 
-    The entity lies in these parts of the world, but the whole state may not ("autonomous city of Spain in North
-    Africa").
+    These parts hold for the entity, not always for its whole state ("autonomous city of Spain in North Africa").
     """
     words = _UnlinkedNameResolver(graph, gazetteer)
     steps = words.split_double_names(gazetteer.description_chain(entity_id))

@@ -241,7 +241,7 @@ def _with_british_above_if_stated(case: LadderCase, part: Nation, stated: Sequen
     if united is None or not british:
         return part
     whole = nation_from_adjective(british, prop, UNITED_KINGDOM, (from_statement(case.graph, united),))
-    # The description names the part, so the nationality of the part is a condition as well.
+    # The description names a part of the United Kingdom ("Scottish"): that is a condition of "British" too.
     conditions = whole.conditions | one_condition("text", f"nation:{part.text}")
     return replace(part, features=part.features | whole.features, conditions=conditions, broader=(whole,))
 

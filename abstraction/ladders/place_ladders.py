@@ -189,7 +189,7 @@ class ContainerClimb:
         country = self.case.answer if below == ANSWER else below
         stated = [s for s in self.graph.current(country, CONTINENT) if s.target]
         named = [[p for p in step if self._is_region(p)] for step in self.case.gazetteer.description_chain(country)]
-        regions = self._regions_with_evidence(country, named, stated)
+        regions = self._subcontinental_regions_with_evidence(country, named, stated)
         if below != ANSWER and (continents := self.graph.targets(self.case.answer, CONTINENT)):
             # The Caribbean is no region of the Netherlands, though it is one of their kingdom.
             regions = {r: e for r, e in regions.items() if any(may_lie_on_continent(r.text, c) for c in continents)}
@@ -206,7 +206,7 @@ class ContainerClimb:
                     for key in keys:
                         self._add_above_if_possible(place, key, evidence)
 
-    def _regions_with_evidence(
+    def _subcontinental_regions_with_evidence(
         self, country: str, named: list[list[Place]], continents: list[Statement]
     ) -> dict[Place, tuple[Evidence, ...]]:
         """The regions around a country with their evidence: those that its description names (`named`, grouped), else

@@ -65,7 +65,7 @@ class ValueHierarchy:
         return sum(self.direct_counts.values())
 
     @cached_property
-    def entity_total(self) -> int:
+    def summed_counts_of_properties(self) -> int:
         """The number of entities with a counted property; an entity with two of them counts twice."""
         return sum(self._counts.count_entities_with_property(prop) for prop in self._counted)
 
@@ -111,14 +111,16 @@ class ValueHierarchy:
         """
         if not self.statement_count(value):
             return None
-        if self.statement_total <= SEVERAL * self.entity_total:
+        if self.statement_total <= SEVERAL * self.summed_counts_of_properties:
             return self.statement_count(value) / self.statement_total
         without = 0.0
         for lower in sorted(self.at_or_below([value])):  # in a fixed order floats add up to the same sum
             count = self.direct_counts.get(lower, 0)
-            if count >= self.entity_total:
+            if count >= self.summed_counts_of_properties:
                 return 1.0
-            without += math.log1p(-count / self.entity_total)  # logarithms keep the precision of small shares
+            without += math.log1p(
+                -count / self.summed_counts_of_properties
+            )  # logarithms keep the precision of small shares
         return -math.expm1(without)
 
 
@@ -569,7 +571,7 @@ def population_of(asked: Relation, kinds: Collection[str]) -> str | None:
     return next((kind for kind in _ORDER if kind in kinds), None)
 
 
-def rising_tiers(levels: Sequence[Level]) -> list[tuple[int, int]]:
+def positions_of_tiers_with_rising_bits(levels: Sequence[Level]) -> list[tuple[int, int]]:
     """(level, position), both from 1, of the tiers that have more bits than every finer tier that may entail them.
 
     Those are the tiers of the level before; also of finer levels where the level before has a tier without bits, or

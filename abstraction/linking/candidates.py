@@ -516,12 +516,12 @@ class AskedNouns:
         entity_ids = [m.id for m in self._graph.find(text) if m.id.startswith("Q") and m.kind == "label"]
         self._graph.fetch(entity_ids)
         classes = frozenset(i for i in entity_ids if self._graph.targets(i, "P279"))
-        kinds = _listed_answer_classes_of_noun(text) or self._answer_classes_of_instances(classes)
+        kinds = _listed_answer_classes_of_noun(text) or self._sorts_of_answer_of_instances(classes)
         if not kinds and not classes:
             return None
         return AskedNoun(text=text, kinds=kinds, arts=_arts_of_work_noun(text), classes=classes)
 
-    def _answer_classes_of_instances(self, classes: Iterable[str]) -> frozenset[str]:
+    def _sorts_of_answer_of_instances(self, classes: Iterable[str]) -> frozenset[str]:
         """The answer classes of instances of the classes; empty where one class has none."""
         out: set[str] = set()
         for qid in classes:

@@ -431,7 +431,9 @@ _UNIT = re.compile(
 )
 
 
-def lies_in_another_unit_than_asked(candidate: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
+def is_capital_of_another_unit_than_asked(
+    candidate: str, relation: Relation, question: str, gazetteer: Gazetteer
+) -> bool:
     """Whether a candidate for a capital lies in another unit of the kind asked for, as another county."""
     asked = _unit_whose_capital_is_asked(relation, question)
     if asked is None:

@@ -36,8 +36,8 @@ from abstraction.linking.gazetteer import (
     CAPITAL,
     SETTLEMENTS,
     Gazetteer,
+    is_capital_of_another_unit_than_asked,
     is_weak_candidate_for_capital,
-    lies_in_another_unit_than_asked,
     phrase_in,
 )
 from abstraction.text.language.languages import bundled_demonyms
@@ -391,7 +391,9 @@ class Linker:
             )
             return Link(qid=first, confidence="medium", rule="smallest-id")
         candidates = [
-            c for c in candidates if not lies_in_another_unit_than_asked(c.qid, relation, question, self._gazetteer)
+            c
+            for c in candidates
+            if not is_capital_of_another_unit_than_asked(c.qid, relation, question, self._gazetteer)
         ]
         if len(subjects) == 1 and (relation.id == CAPITAL or len(candidates) > 1):
             candidates = [c for c in candidates if c.qid != subjects[0]]

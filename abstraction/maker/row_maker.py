@@ -196,12 +196,12 @@ class RowMaker:
             relation=row.relation,
             question_entity=subject or None,
             abstained=whole.abstained,
-            extra=self._extra_fields(links, subject.get("qid")),
+            extra=self._extra_with_notes_and_sitelinks(links, subject.get("qid")),
             source=row.source,
         )
         return RowWithNotes(row=tiered, says_nothing_new=frozenset(self._nothing_new), doubted=frozenset(self._doubted))
 
-    def _extra_fields(self, links: Sequence[Link | None], subject: str | None) -> dict[str, Any]:
+    def _extra_with_notes_and_sitelinks(self, links: Sequence[Link | None], subject: str | None) -> dict[str, Any]:
         """The further fields of the row, with notes on links and languages and the sitelink count of its subject."""
         named = zip(self._row.answers, links, strict=True)
         notes = [_link_note(link, text if len(links) > 1 else None) for text, link in named if link is not None]

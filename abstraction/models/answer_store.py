@@ -163,7 +163,7 @@ def read_json_lines(path: Path | str) -> Iterator[tuple[int, dict[str, Any] | No
                 yield number, parsed if isinstance(parsed, dict) else None
 
 
-BLOCK = 256  # most scores that a killed run loses, for a model without `items_at_a_time`
+BLOCK = 256  # most scores that a killed run loses, for a model without `items_per_call`
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -171,7 +171,7 @@ R = TypeVar("R")
 class CachedScorer(Generic[T, R]):
     """A scorer that computes with `model` only the scores that `store` lacks, each once.
 
-    A model may have `items_at_a_time`: the number of items to give in one call, so that its batches are full.
+    A model may have `items_per_call`: the number of items to give in one call, so that its batches are full.
     """
 
     def __init__(self, model: TextScorer[T, R], store: AnswerCache) -> None:
@@ -188,7 +188,7 @@ class CachedScorer(Generic[T, R]):
         lacking = {key: item for key, item in zip(keys, items, strict=True) if key not in found}
         waiting = list(lacking)
         while waiting:
-            block, waiting = waiting[: (size := getattr(self._model, "items_at_a_time", BLOCK))], waiting[size:]
+            block, waiting = waiting[: (size := getattr(self._model, "items_per_call", BLOCK))], waiting[size:]
             computed = dict(zip(block, self._model.scores([lacking[key] for key in block]), strict=True))
             self._store.put({key: orjson.dumps(score) for key, score in computed.items()})
             found.update(computed)
@@ -261,7 +261,7 @@ class CachedChatModel:
         wanted: dict[str, _PendingAnswers] = {}
         under_way: deque[Ask] = deque()
 
-        def asks_for_missing_samples() -> Iterator[Ask]:
+        def ask_per_request_with_missing_samples() -> Iterator[Ask]:
             for request in requests:
                 key = request.key()
                 one = wanted.setdefault(key, _PendingAnswers())
@@ -286,7 +286,7 @@ class CachedChatModel:
                 prompt, made = token_counts(attempt.received)
                 self._add_to_totals(prompt_tokens=prompt, completion_tokens=made)
 
-        with closing(self.source.fetch_answers(asks_for_missing_samples(), store_attempt)) as answered:
+        with closing(self.source.fetch_answers(ask_per_request_with_missing_samples(), store_attempt)) as answered:
             for why in answered:
                 ask = under_way.popleft()
                 one = wanted[ask.key]
@@ -317,7 +317,7 @@ class CachedChatModel:
             self.totals = replace(self.totals, **now)
 
     def close(self) -> None:
-        """Release the source, and both files."""
+        """Close the source, the cache of answers and the log."""
         self.source.close()
         if self._kept is not None:
             self._kept.close()

@@ -57,7 +57,7 @@ class LocalChat(LocalWeights):
     def fetch_answers(self, asks: Iterable[Ask], on_attempt: OnAttempt) -> Generator[NoAnswer | None, None, None]:
         """See `AnswerSource.fetch_answers`. A request that exceeds the model or memory has no answer."""
         source = iter(asks)
-        while window := list(islice(source, _WINDOW * self.items_at_a_time // 16)):
+        while window := list(islice(source, _WINDOW * self.items_per_call // 16)):
             failures: dict[int, NoAnswer] = {}
             rows: list[_Row] = []
             if lacking := [ask for ask in window if ask.samples]:

@@ -167,7 +167,7 @@ class LocalWeights:
     # Batches.
 
     @property
-    def items_at_a_time(self) -> int:
+    def items_per_call(self) -> int:
         """The number of items to give in one call, so that batches are full and of like length."""
         return 16 * self._size
 

@@ -377,7 +377,7 @@ class _ServerScorer(ABC, Generic[T, R]):
         }  # fmt: skip
 
     @property
-    def items_at_a_time(self) -> int:
+    def items_per_call(self) -> int:
         """The number of texts to give in one call of `scores`, so that all calls run side by side."""
         return self._settings.batch * self._client.concurrency
 

@@ -122,8 +122,8 @@ def parse_prompt(text: str, kind: PromptKind, where: str) -> Prompt:
         turns.append(Message(role=role, content=content.strip()))
     if not re.fullmatch(r"(s)?(ua)*u", "".join(turn.role[0] for turn in turns)):
         raise PromptError(
-            f"{where}: its turns are {', '.join(f'[{turn.role}]' for turn in turns) or 'none'}; [user] and [assistant] "
-            "take turns, [user] first and last: what the model answers; [system] may stand before them"
+            f"{where}: its turns are {', '.join(f'[{turn.role}]' for turn in turns) or 'none'}; expected an "
+            "optional [system], then [user] and [assistant] in turn, beginning and ending with [user]"
         )
     lacking = sorted(kind.required - {match[1].strip() for match in _SLOT.finditer(normal)})
     if lacking:

@@ -21,7 +21,7 @@ from abstraction.base.relations import ANY, Classifier, relation
 from abstraction.base.tiers import Evidence, Level, Tier, evidence_value
 from abstraction.files.rows import TieredRow, candidate_ids_of_link
 from abstraction.ladders.containers import is_outer_no_larger
-from abstraction.ladders.weighing import rising_tiers
+from abstraction.ladders.weighing import positions_of_tiers_with_rising_bits
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.language.amounts import amount_of_whole_text, convert_if_same_dimension
 from abstraction.text.language.calendar_dates import calendar_unit_of
@@ -328,7 +328,7 @@ class EntailmentChecker:
             dates=tuple(value for value in values if isinstance(value, TimeValue)),
             values=AnswerValues(row.levels[0], str(row.extra.get("language") or "en")),
         )  # fmt: skip
-        rising = set(rising_tiers(row.levels))
+        rising = set(positions_of_tiers_with_rising_bits(row.levels))
         out: list[TierCheck] = []
         known_ids = set(facts.answers)  # and the entities of finer tiers
         for number, level in enumerate(row.levels[1:], 2):

@@ -202,7 +202,7 @@ class NameRelation(StrEnum):
     ALIAS = "alias"
     INVENTED = "invented"  # the name with an addition without any source
     OTHER = "other"  # shares a part of the name, but names another entity
-    MORE = "more"  # the answer and something else
+    MORE = "more"  # the text names the answer and something else
     NONE = "none"
 
 
@@ -278,7 +278,7 @@ class Judge:
             ids = [tier.qid for tier in row.levels[0].tiers if tier.qid]
             kinds = self.maker.classes(ids[0]) if ids else ()
             return RowVerdict(row=row.id, answer=ids[0] if ids else None, classes=tuple(sorted(kinds)), tiers=())
-        by_answer = [self._judge_for_answers(of_answer, row) for of_answer in _split_by_answer(row)]
+        by_answer = [self._judge_part_of_row(of_answer, row) for of_answer in _split_by_answer(row)]
         if len(by_answer) == 1:
             return by_answer[0]
         tiers = [tier for level in row.levels[1:] for tier in level.tiers]
@@ -291,7 +291,7 @@ class Judge:
             certain=all(verdict.certain for verdict in by_answer),
         )
 
-    def _judge_for_answers(self, row: TieredRow, whole: TieredRow) -> RowVerdict:
+    def _judge_part_of_row(self, row: TieredRow, whole: TieredRow) -> RowVerdict:
         """The verdicts for the answers of `row`, which are all or some of those of `whole`."""
         facts = self.facts_reader.read_facts(row)
         seen: dict[str, str] = {without_article(tier.text): "level 1" for tier in whole.levels[0].tiers}

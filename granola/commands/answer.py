@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from abstraction.base.faults import RejectedRow, UnansweredRow
 from granola.base.settings import ADVANCED, Setting
 from granola.commands.messages import count, note, unanswered_rows_line, warn_of_snapshot_gaps
-from granola.commands.output import RowsCommand, RowsOutput, check_standard_input, open_model, writing_rows
+from granola.commands.output import RowsCommand, WrittenRows, check_standard_input, open_model, writing_rows
 from granola.decoding.decision import (
     SAMPLES,
     SUPPORT,
@@ -91,7 +91,7 @@ class Answer(RowsCommand, QuestionSettings):
     limit: Limit = None
     force: Force = False
 
-    def run(self) -> RowsOutput:
+    def run(self) -> WrittenRows:
         """Ask the questions and write predictions. Raises UsageError for contradictory settings, before anything is
         asked.
         """
@@ -148,7 +148,7 @@ class Answer(RowsCommand, QuestionSettings):
         return rule, AnswerSettings(method=self.method, samples=self.samples, abstaining=abstaining, **spec.sampling)
 
     def _open_answerer(
-        self, stack: ExitStack, output: RowsOutput, asking: AnswerSettings, rule: Method | None
+        self, stack: ExitStack, output: WrittenRows, asking: AnswerSettings, rule: Method | None
     ) -> Answerer:
         """Make the answerer; its snapshot and models stay open as long as `stack`."""
         from granola.decoding.methods import read_prompts
@@ -167,7 +167,7 @@ class Answer(RowsCommand, QuestionSettings):
             asked, asking, texts, aggregator=linked, rule=rule, language=self.language, drag_model=drag_model
         )
 
-    def _answer_rows(self, answers: Iterator[Answered | RejectedRow], output: RowsOutput) -> Iterator[dict[str, Any]]:
+    def _answer_rows(self, answers: Iterator[Answered | RejectedRow], output: WrittenRows) -> Iterator[dict[str, Any]]:
         """Yield rows of predictions; questions without a response are rejected. Raises PredictionError if none has an
         answer.
         """
@@ -187,7 +187,7 @@ class Answer(RowsCommand, QuestionSettings):
             raise PredictionError(f"no question in {', '.join(self.questions)} has an answer{why}")
 
 
-def _open_snapshot(where: str | None, language: str, stack: ExitStack, output: RowsOutput) -> Store | None:
+def _open_snapshot(where: str | None, language: str, stack: ExitStack, output: WrittenRows) -> Store | None:
     """Open the snapshot that responses are linked to, until `stack` closes, and name it in the run record."""
     if where is None:
         return None
@@ -238,7 +238,7 @@ class Aggregate(RowsCommand):
     limit: Limit = None
     force: Force = False
 
-    def run(self) -> RowsOutput:
+    def run(self) -> WrittenRows:
         """Write the predictions. Raises UsageError for settings that do not go together."""
         from granola.decoding.methods import default_abstaining, needs_snapshot, rule_of
 
@@ -263,7 +263,7 @@ class Aggregate(RowsCommand):
             source = ", ".join(self.samples)
             return output.finish(_answered_counts_line(output), source=source, support=support, abstaining=abstaining)
 
-    def _guess_from_other_rows(self) -> RowsOutput:
+    def _guess_from_other_rows(self) -> WrittenRows:
         """Predict each tiered row from the other rows alone, without a model. Raises PredictionError for a file
         without tiered rows.
         """
@@ -291,7 +291,7 @@ class Aggregate(RowsCommand):
             return output.finish(_answered_counts_line(output), source=tiered, support=self.support)
 
     def _prediction_rows(
-        self, output: RowsOutput, stack: ExitStack, store: Store | None, rule: Method | None, abstaining: Abstaining
+        self, output: WrittenRows, stack: ExitStack, store: Store | None, rule: Method | None, abstaining: Abstaining
     ) -> Iterator[dict[str, Any]]:
         from granola.decoding.response_aggregation import Aggregator, prediction_row
 
@@ -307,7 +307,7 @@ class Aggregate(RowsCommand):
                 output.more["bits"] = round(output.more.get("bits", 0.0) + decision.bits, 4)
             yield prediction_row(row, decision, method=self.method)
 
-    def _read_sample_rows(self, output: RowsOutput) -> Iterable[SampleRow]:
+    def _read_sample_rows(self, output: WrittenRows) -> Iterable[SampleRow]:
         """Read the questions with responses; for several files with the names of their systems."""
         from granola.decoding.samples import read_samples, read_systems
 
@@ -319,7 +319,7 @@ class Aggregate(RowsCommand):
         return read_systems(files, on_reject=reject)[: self.limit]
 
     def _decide_by_model(
-        self, rows: Iterable[SampleRow], output: RowsOutput, stack: ExitStack, abstaining: Abstaining
+        self, rows: Iterable[SampleRow], output: WrittenRows, stack: ExitStack, abstaining: Abstaining
     ) -> Iterator[tuple[SampleRow, Decision]]:
         from granola.decoding.methods import read_prompts
         from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
@@ -336,7 +336,7 @@ class Aggregate(RowsCommand):
                 output.rejected.append(answer)
 
 
-def _answered_counts_line(output: RowsOutput) -> str:
+def _answered_counts_line(output: WrittenRows) -> str:
     counts, total = output.counts, output.counts.total()
     bits = f"; {output.more['bits'] / total:.2f} bits a question" if output.more.get("bits") else ""
     return f"{count(total, 'question')}: {counts['answered']:,} answered, {counts['IDK']:,} IDK{bits}"

@@ -173,7 +173,7 @@ class Dataset(Command["BuiltDataset"], QuestionSettings, DatasetModels, ReviewSe
         for path in questions.files:
             if not path.exists():
                 raise FileNotFoundError(2, "no such file", str(path))
-        # A database is no file that the folder could replace.
+        # A snapshot that is an address is no file, so the output folder cannot overwrite it.
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_output_folder(self.out, [*questions.files, *beside], force=self.force)
         with lock_output(self.out):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from abstraction.base.faults import RejectedRow, excerpt
 from granola.base.settings import Setting
 from granola.commands.messages import count
-from granola.commands.output import RowsCommand, RowsOutput, open_model, writing_rows
+from granola.commands.output import RowsCommand, WrittenRows, open_model, writing_rows
 from granola.errors import UsageError
 from granola.scoring.shared_settings import Force, Limit, Out
 
@@ -63,7 +63,7 @@ class Generate(RowsCommand):
     limit: Limit = None
     force: Force = False
 
-    def run(self) -> RowsOutput:
+    def run(self) -> WrittenRows:
         """Ask the model and write its replies. Raises UsageError where there is nothing to ask, before anything is
         asked.
         """
@@ -86,7 +86,7 @@ class Generate(RowsCommand):
                 raise UsageError(f"{self.items} has nothing to ask")
             return output.finish(f"{count(output.counts['written'], 'text')} written", source=self.items)
 
-    def _grounded_answers(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
+    def _grounded_answers(self, output: WrittenRows, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """Yield rows of `{"id", "answer"}`; `failed` has the reason for a missing answer."""
         from abstraction.models.chat_model import Failure, Request
         from abstraction.phrasing.prompting import signature_of
@@ -114,7 +114,7 @@ class Generate(RowsCommand):
                 output.counts["unanswered" if failed else "written"] += 1
                 yield {"id": sample.id, "answer": answer, "failed": failed}
 
-    def _knowledge_texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
+    def _knowledge_texts(self, output: WrittenRows, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """Yield the items with generated texts or answers, one row per sample; an item without any is rejected."""
         from abstraction.models.chat_model import Failure, Request
         from abstraction.phrasing.prompting import signature_of

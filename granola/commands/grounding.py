@@ -13,7 +13,7 @@ from abstraction.files.records import Record, read_records
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Verbatim
 from granola.commands.messages import count, note
-from granola.commands.output import RowsCommand, RowsOutput, open_model, writing_rows
+from granola.commands.output import RowsCommand, WrittenRows, open_model, writing_rows
 from granola.errors import SampleError, UsageError
 from granola.replies.reply import visible_text
 from granola.scoring.shared_settings import Force, Language, Limit, Out
@@ -65,7 +65,7 @@ class GroundingJudge(RowsCommand):
     limit: Limit = None
     force: Force = False
 
-    def run(self) -> RowsOutput:
+    def run(self) -> WrittenRows:
         """Judge the answers and write the verdicts. Raises UsageError for settings that contradict each other."""
         from abstraction.text.language.languages import is_supported_language, language_gaps_notice
         from granola.evidence.grounding.grounded_rows import read_grounded
@@ -98,7 +98,7 @@ class GroundingJudge(RowsCommand):
             return output.finish(line, Verbatim(f"judge {judge.signature()}"), source=str(self.given))
 
     def _samples_with_answers(
-        self, output: RowsOutput, samples: Mapping[str, GroundedSample]
+        self, output: WrittenRows, samples: Mapping[str, GroundedSample]
     ) -> list[tuple[GroundedSample, GivenAnswer]]:
         """Return pairs of questions and answers, each answer without the parts that users of the system do not see."""
         from abstraction.files.row_models import read_each_id_once, without_rejected
@@ -138,7 +138,7 @@ class GroundingJudge(RowsCommand):
             note(f"{count(unknown.total(), 'citation')} of no passage of the question, counted as wrong: {often}")
         return pairs
 
-    def _open_judge(self, kind: str, output: RowsOutput, stack: ExitStack) -> AnswerJudge:
+    def _open_judge(self, kind: str, output: WrittenRows, stack: ExitStack) -> AnswerJudge:
 
         from granola.evidence.attribution.evaluators import EvaluatorOpener
         from granola.evidence.grounding import answer_judging

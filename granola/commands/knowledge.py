@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Verbatim
 from granola.commands.messages import count
-from granola.commands.output import RowsCommand, RowsOutput, check_outputs, writing_rows
+from granola.commands.output import RowsCommand, WrittenRows, check_outputs, writing_rows
 from granola.errors import UsageError
 from granola.evidence.knowledge.knowledge_items import JudgeSettings
 from granola.scoring.shared_settings import Force, Out
@@ -76,7 +76,7 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
     ] = None
     force: Force = False
 
-    def run(self) -> RowsOutput:
+    def run(self) -> WrittenRows:
         """Judge the texts and write the rows. Raises UsageError where there is no model, ModelSpecError for a bad
         model spec.
         """
@@ -118,7 +118,7 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
         return specs
 
     def _open_judge(
-        self, stack: ExitStack, output: RowsOutput, specs: dict[str, str], items: Sequence[KnowledgeItem]
+        self, stack: ExitStack, output: WrittenRows, specs: dict[str, str], items: Sequence[KnowledgeItem]
     ) -> Judge:
         from abstraction.models import spec
         from abstraction.models.answer_store import CachedScorer

@@ -200,7 +200,7 @@ def write_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | No
 
 
 @dataclass(kw_only=True, slots=True)
-class RowsOutput:
+class WrittenRows:
     """The output file of a command that writes rows, and afterwards its result: counts by outcome and rejected rows.
 
     `lines` describe the result; `more` are additional fields of the run record; `is_lacking`: a model gave no answer
@@ -237,7 +237,7 @@ class RowsOutput:
             raise
         self.listed = write_rejects(self.out, self.rejected)
 
-    def finish(self, *lines: Part, source: str, **resolved: Any) -> RowsOutput:
+    def finish(self, *lines: Part, source: str, **resolved: Any) -> WrittenRows:
         """Write the run record, where `resolved` replaces settings; store `lines` for `show`; return this output."""
         if self.out != STANDARD:
             arguments = {**self.command.arguments(), **resolved}
@@ -252,16 +252,16 @@ class RowsOutput:
         return {"out": self.out, "counts": dict(self.counts), "rejected": len(self.rejected), **self.more}
 
 
-class RowsCommand(Command[RowsOutput]):
+class RowsCommand(Command[WrittenRows]):
     """A command that writes rows."""
 
     faults = ("rejected", "is_lacking")
 
-    def show(self, result: RowsOutput) -> None:
+    def show(self, result: WrittenRows) -> None:
         """Print the lines, on standard error where rows went to standard output."""
         show_lines(*result.lines, file=sys.stderr if result.out == STANDARD else sys.stdout)
 
-    def report_problems(self, result: RowsOutput) -> None:
+    def report_problems(self, result: WrittenRows) -> None:
         """Report the rejected rows."""
         report_rejects(result.source, result.rejected, listed_in=result.listed)
 
@@ -275,7 +275,7 @@ def writing_rows(
     force: bool,
     sides: Sequence[str] = (),
     format: str | None = None,
-) -> Iterator[RowsOutput]:
+) -> Iterator[WrittenRows]:
     """A context with the output of a command, checked before any input is read and removed on an error.
 
     Raises UsageError where a file would be overwritten, OutputError for a name that implies another format.
@@ -283,7 +283,7 @@ def writing_rows(
     known = [one for one in inputs if one is not None]
     with writing(out, inputs=known, sides=(REJECTS_SUFFIX, RECORD_SUFFIX, *sides), force=force):
         check_format(out, format)
-        yield RowsOutput(command=command, out=out, inputs=known)
+        yield WrittenRows(command=command, out=out, inputs=known)
 
 
 @contextmanager

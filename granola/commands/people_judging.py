@@ -17,7 +17,7 @@ from granola.base.settings import Setting
 from granola.base.terminal_lines import Part, TextTable, show_lines
 from granola.commands.command import Command
 from granola.commands.messages import count
-from granola.commands.output import RowsCommand, RowsOutput, is_csv_raw, writing, writing_rows
+from granola.commands.output import RowsCommand, WrittenRows, is_csv_raw, writing, writing_rows
 from granola.errors import UsageError
 from granola.scoring.shared_settings import Force, Out
 
@@ -59,7 +59,7 @@ class SheetsDraw(RowsCommand):
     seed: Annotated[int, Setting("Seed of what is drawn.", least=0)] = 0
     force: Force = False
 
-    def run(self) -> RowsOutput:
+    def run(self) -> WrittenRows:
         """Draw items and write the sheets. Raises UsageError where there is no item, or a file would be overwritten."""
         from granola.evidence import annotation_sheets
         from granola.evidence.verdict_rows import sheet_form

@@ -74,7 +74,7 @@ class Curve(Command["Curves"]):
         format = None if self.figure is None else figure_format(self.figure, "--figure")
         rejected: list[RejectedRow] = []
         with writing(self.figure, inputs=[self.samples, self.tiered], force=self.force, option="--figure"):
-            outcomes = self._outcomes_by_rule(rejected.append)
+            outcomes = self._outcomes_by_aggregation_rule(rejected.append)
             curves = support_curves(outcomes)
             if self.figure is not None and format is not None:
                 panels = [
@@ -88,7 +88,7 @@ class Curve(Command["Curves"]):
             reaching = {rule: least_support_reaching(self.precision, of_rule) for rule, of_rule in outcomes.items()}
         return Curves(outcomes=outcomes, curves=curves, rejected=rejected, reaching=reaching)
 
-    def _outcomes_by_rule(self, on_reject: OnReject) -> dict[str, Outcomes]:
+    def _outcomes_by_aggregation_rule(self, on_reject: OnReject) -> dict[str, Outcomes]:
         from granola.decoding.response_aggregation import Aggregator
         from granola.decoding.samples import read_samples
         from granola.decoding.support_curve import outcomes_by_support

@@ -21,7 +21,7 @@ from granola.commands.output import (
     REJECTS_SUFFIX,
     STANDARD,
     RowsCommand,
-    RowsOutput,
+    WrittenRows,
     check_matcher,
     check_standard_input,
     open_matcher,
@@ -434,7 +434,7 @@ class Match(RowsCommand):
         str | None, Setting("Language of the answers in rows that name none, as de or fr. Default: en.")
     ] = None
 
-    def run(self) -> RowsOutput:
+    def run(self) -> WrittenRows:
         """Match the predictions and write verdicts. Raises UsageError, and MatcherError for settings that exclude each
         other.
         """
@@ -474,7 +474,7 @@ class Match(RowsCommand):
 
 
 def _matched_lines(
-    records: Iterator[Record | RejectedRow], matcher: Matcher, output: RowsOutput, languages: Counter[str]
+    records: Iterator[Record | RejectedRow], matcher: Matcher, output: WrittenRows, languages: Counter[str]
 ) -> Iterator[Mapping[str, Any]]:
     """Yield the rows with their verdicts, in order; invalid rows, and those without a verdict, are rejected."""
     from abstraction.files.row_models import read_each

@@ -27,7 +27,7 @@ from granola.commands.messages import (
 from granola.commands.output import (
     REJECTS_SUFFIX,
     RowsCommand,
-    RowsOutput,
+    WrittenRows,
     check_standard_input,
     is_csv_raw,
     open_model,
@@ -251,7 +251,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
     ] = None
     force: Force = False
 
-    def run(self) -> RowsOutput:
+    def run(self) -> WrittenRows:
         """Make the ladders and write the tiered file. Raises UsageError, and RowError where no question is usable."""
         from abstraction.linking.linker import link_settings_fingerprint
         from granola.scoring.ladder_coverage import LadderCoverage
@@ -299,13 +299,13 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
                 phrasing.warn_of_unanswered()
             return output.finish(*lines, source=", ".join(self.qa), relation=relation)
 
-    def report_problems(self, result: RowsOutput) -> None:
+    def report_problems(self, result: WrittenRows) -> None:
         """Report the rejected rows, and the number of rows without an answer."""
         if unanswered := result.counts.get("unanswered"):
             note(unanswered_rows_line(unanswered))
         super().report_problems(result)
 
-    def _make_ladders(self, store: Store, relation: str | None, output: RowsOutput) -> Iterator[TieredRow]:
+    def _make_ladders(self, store: Store, relation: str | None, output: WrittenRows) -> Iterator[TieredRow]:
         from abstraction.files.rows import read_questions
         from abstraction.linking.review import with_decided_qids
         from abstraction.maker.pipeline import make_ladders
@@ -328,7 +328,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             ladders = ladders_on_spark(questions, self.snapshot, master=master, **how)
         return self.apply_review(ladders, store, decisions, self.language)
 
-    def _write_rows(self, rows: Iterator[TieredRow], output: RowsOutput, kind: str | None) -> None:
+    def _write_rows(self, rows: Iterator[TieredRow], output: WrittenRows, kind: str | None) -> None:
         from abstraction.files.rows import write_tiered
 
         def rows_or_error() -> Iterator[TieredRow]:

@@ -109,7 +109,7 @@ class Chains:
         return first if theirs and (not states or states & theirs) else inside
 
     def finest_resolved_container(self, parts: Sequence[str], context: AnswerContext) -> tuple[str, str] | None:
-        """(name, id) of the finest part after the first that can be resolved; None if there is none."""
+        """(name, id) of the first part, from the second on, that resolves to an entity; None if none does."""
         for start in range(1, len(parts)):
             if (qid := self.entity_of_first_part(parts[start:], context)) is not None:
                 return parts[start], qid

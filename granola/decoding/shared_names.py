@@ -149,7 +149,7 @@ def _name_spans(text: str, words: Sequence[_Word], small_words: Collection[str])
     ]
     run: list[_Word] = []
     for word in words:
-        # A run ends at a break between words, and before the year of "Bryan Randall in 2015".
+        # A run of name words ends at punctuation between two words, and before a year ("Bryan Randall in 2015").
         if run and (_APART.search(text, run[-1].end, word.start) or (word.key[0].isdigit() and run[-1].key in _INSIDE)):
             runs.append(run)
             run = []

@@ -479,7 +479,7 @@ class AnswerText:
         before = start - 1
         return start > 0 and words[before].text in ("minus", "below", "above") and is_mark(words, before, self.text)
 
-    def has_other_mark_than_name(self, mention: Mention) -> bool:
+    def contains_mark_absent_from_name(self, mention: Mention) -> bool:
         """Whether a mention contains a mark that its name does not have: `C sharp minor` for C minor."""
         own = key(mention.name)
         marks = [index for index in range(mention.start, mention.end) if is_mark(self.words, index, self.text)]

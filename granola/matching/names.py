@@ -309,7 +309,7 @@ def _mentions_of_expansion(answer: AnswerText, tier: Tier, letters: str) -> Ment
 MOST_WORDS_OF_ACRONYM = 12  # words of a name at most that is matched by its initials
 
 
-def candidate_tiers_by_acronym(answer: AnswerText) -> Sequence[Tier]:
+def tiers_to_compare_by_acronym(answer: AnswerText) -> Sequence[Tier]:
     """The tiers that are acronyms, if the answer has several words; the tiers of several words, if it has an acronym.
     """
     has_acronym, several = bool(answer.possible_acronyms), len(answer.word_texts) > 1
@@ -583,7 +583,7 @@ def _covers_enough(answer: AnswerText, level: int, name: str) -> bool:
         return False
     if len(answer.words) <= SHORT_ANSWER_WORDS and not answer.word_set & MARKS <= set(key(name)):
         return False  # Disney+ is another than Disney
-    if answer.has_other_mark_than_name(Mention(level, name, 0, len(answer.words))):
+    if answer.contains_mark_absent_from_name(Mention(level, name, 0, len(answer.words))):
         return False
     return sum(map(weights.__getitem__, stated)) >= LEAST_SHARE * sum(weights.values())
 

@@ -39,7 +39,6 @@ from granola.matching.mentions import (
     without_names_like_function_words,
 )
 from granola.matching.names import (
-    candidate_tiers_by_acronym,
     candidate_tiers_by_country,
     candidate_tiers_by_joining,
     candidate_tiers_by_phrase,
@@ -52,6 +51,7 @@ from granola.matching.names import (
     mentions_by_phrase,
     mentions_by_spelling,
     mentions_by_words,
+    tiers_to_compare_by_acronym,
 )
 from granola.matching.similar_names import (
     given_name_first_if_gold_person,
@@ -108,7 +108,7 @@ RULES: tuple[Rule, ...] = (
     Rule(name="joined", find=mentions_by_joining, candidate_tiers=candidate_tiers_by_joining),
     Rule(name="person", find=mentions_by_person),
     Rule(name="country", find=mentions_by_country, candidate_tiers=candidate_tiers_by_country),
-    Rule(name="acronym", find=mentions_by_acronym, candidate_tiers=candidate_tiers_by_acronym),
+    Rule(name="acronym", find=mentions_by_acronym, candidate_tiers=tiers_to_compare_by_acronym),
     Rule(name="words", find=mentions_by_words, whole=True, loose=True),
     Rule(name="phrase", find=mentions_by_phrase, candidate_tiers=candidate_tiers_by_phrase, loose=True),
     Rule(name="spelling", find=mentions_by_spelling, candidate_tiers=candidate_tiers_by_spelling),
@@ -376,7 +376,7 @@ def _first_mention_by_rule(answer: AnswerText, rule: Rule, limit: int | None, bu
             start, end = mention.start, mention.end
             if answer.has_mark_attached(start, end) or answer.is_common_noun_after_article(mention.name, start):
                 continue
-            if answer.repeats_only_other_tiers(mention) or answer.has_other_mark_than_name(mention):
+            if answer.repeats_only_other_tiers(mention) or answer.contains_mark_absent_from_name(mention):
                 continue
             if names_another_person_than_level(answer, mention.level, start, end):
                 continue

@@ -138,6 +138,6 @@ def published_f1(**settings: Any) -> F1Matcher:
     return F1Matcher(**settings, name="f1-published", published=True)
 
 
-def best_f1_with_marks(prediction: str, names: Sequence[str]) -> float:
+def best_f1_of_names_with_same_marks(prediction: str, names: Sequence[str]) -> float:
     """The greatest token-F1 with a name of a level whose marks the prediction has; 0.0 where there is none."""
     return best_f1(prediction, [name for name in names if keeps_marks_and_currency(prediction, name)])

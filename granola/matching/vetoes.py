@@ -333,7 +333,7 @@ def _precedes_more_specific_name(answer: AnswerText, mention: Mention) -> bool:
     return marked and index < len(answer.words) and answer.claims_beyond_tiers(index, index + 1)
 
 
-def _bracket_names_another_country(answer: AnswerText, mention: Mention) -> bool:
+def _country_name_is_bracketed_with_another_country(answer: AnswerText, mention: Mention) -> bool:
     """Whether the bracket after a country's name puts it into another country: `Georgia (U.S. state)` where Georgia is
     meant as a country.
     """
@@ -575,7 +575,12 @@ VETOES: tuple[tuple[str, tuple[Callable[[AnswerText, Mention], bool], ...]], ...
     (ANOTHER, (ends_a_longer_name, begins_a_longer_name, has_other_adjective_than_finer_tier)),
     (
         CONTRADICTED,
-        (_bracket_names_another_country, _is_in_another_division, follows_a_finer_claim, describes_another_name),
+        (
+            _country_name_is_bracketed_with_another_country,
+            _is_in_another_division,
+            follows_a_finer_claim,
+            describes_another_name,
+        ),
     ),
 )
 """Each veto with its tests, any of which rejects a mention."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from abstraction.text.language.cldr import codes_of_scripts, territory_names
+from abstraction.text.language.cldr import language_codes_by_script, territory_names
 from abstraction.text.language.language_data import Language, folded
 from abstraction.text.language.languages import bundled_demonyms, language
 from granola.matching import word_lists
@@ -151,7 +151,7 @@ def _country_stems_of_name(name: str, own_language: Language) -> _Country:
 @cache
 def _country_by_stems(own_language: Language) -> Mapping[Stems, _Country]:
     """Each country of CLDR or the language's data by the stems of its names and adjectives."""
-    in_scripts = [territory_names(code) for code in codes_of_scripts(own_language.code)]
+    in_scripts = [territory_names(code) for code in language_codes_by_script(own_language.code)]
     in_english, english = territory_names("en"), bundled_demonyms()
     table: dict[Stems, _Country] = {}
     for place in dict.fromkeys([*own_language.demonyms, *territory_names(own_language.code)]):

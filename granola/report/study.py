@@ -40,7 +40,7 @@ from granola.scoring.metrics import GroupScore, informativeness_weight, names_of
 from granola.scoring.predictions import PredictionFile
 from granola.scoring.scores import ScoreReport
 from granola.scoring.statistics import Estimate, Interval
-from granola.scoring.system_comparison import LAMBDAS, Difference, item_f1, risk_coverage
+from granola.scoring.system_comparison import LAMBDAS, Difference, level_f1_of_items, risk_coverage
 from kg.base.files import atomic_path
 
 if TYPE_CHECKING:
@@ -456,7 +456,7 @@ def _f1_points(study: Study, index: int) -> dict[tuple[float, float], tuple[int,
     )
     colours: dict[tuple[float, float], list[float]] = {}
     standard = study.reports[0].signature.standard
-    for item in item_f1(study.rows, study.files[index].predictions, standard):
+    for item in level_f1_of_items(study.rows, study.files[index].predictions, standard):
         if not item.abstained and item.id in colour and item.id in matched:
             # To two decimals, so that equal pairs form one larger point.
             level = matched[item.id]  # without a matched level, the best F1 with any level

@@ -147,7 +147,9 @@ class ScoreSettings:
 USUAL = ScoreSettings()
 
 
-def _most_bits_of_each_level(levels: Sequence[Level], field: Literal["bits", "bits_asked"]) -> list[float | None]:
+def _rounded_max_tier_bits_by_level(
+    levels: Sequence[Level], field: Literal["bits", "bits_asked"]
+) -> list[float | None]:
     """The most bits of a tier of each level, to three decimals as in files, so that rows in memory have equal scores
     and signature.
     """
@@ -167,9 +169,9 @@ def bits_and_share_of_level(levels: Sequence[Level], number: int | None) -> tupl
         bits, share = bits_and_share_of_level(levels, 1)
         return (None, None) if bits is None else (0.0, None if share is None else 0.0)
     # Conditional and unconditional bits are never compared with each other.
-    of_levels = _most_bits_of_each_level(levels, "bits_asked")
+    of_levels = _rounded_max_tier_bits_by_level(levels, "bits_asked")
     if None in of_levels:
-        of_levels = _most_bits_of_each_level(levels, "bits")
+        of_levels = _rounded_max_tier_bits_by_level(levels, "bits")
     bits, finest_bits = of_levels[number - 1], of_levels[0]
     if bits is None or finest_bits is None or bits > finest_bits:
         return None, None
@@ -211,10 +213,10 @@ class RowCounts:
 
 def _canonical_row(row: TieredRow, names: list[list[str]]) -> bytes:
     """The fields of a row that can change a score, as a line of JSON; independent of file, format and caller."""
-    bits = [None if most is None else float(most) for most in _most_bits_of_each_level(row.levels, "bits")]
+    bits = [None if most is None else float(most) for most in _rounded_max_tier_bits_by_level(row.levels, "bits")]
     content = [row.id, row.relation, row.question, language_of(row), row.answers, names, bits]
     # Appended only where present, so that files without them keep their signature.
-    asked = _most_bits_of_each_level(row.levels, "bits_asked")
+    asked = _rounded_max_tier_bits_by_level(row.levels, "bits_asked")
     if any(bits_asked is not None for bits_asked in asked):
         content.append([None if bits_asked is None else float(bits_asked) for bits_asked in asked])
     try:
@@ -459,7 +461,7 @@ def _other_standard_names_if_decisive(
     # More names cannot change a match at level 1, fewer names cannot change another verdict.
     if (verdict.level == 1) == (standard == "gold") or isinstance(matcher, JudgeMatcher):
         return None
-    # The match was with a gold answer itself, which both standards accept.
+    # The match was with a gold answer itself, which the standards "gold" and "aliases" both accept.
     if standard == "aliases" and verdict.compared and verdict.compared.tier in row.answers:
         return None
     aliases = [name for name in row.levels[0].names() if name not in row.answers]

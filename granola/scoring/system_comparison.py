@@ -108,7 +108,7 @@ class ComparedSystems:
         systems = self.systems
         thresholds = {
             report.system: tau_sweep(
-                item_f1(systems.rows, file.predictions, report.signature.standard), lambda_=self.lambda_
+                level_f1_of_items(systems.rows, file.predictions, report.signature.standard), lambda_=self.lambda_
             )
             for report, file in zip(systems.reports, systems.files, strict=True)
         }  # fmt: skip
@@ -357,19 +357,19 @@ class ItemF1:
     abstained: bool
 
 
-def item_f1(
+def level_f1_of_items(
     rows: Sequence[TieredRow], predictions: Mapping[str, Prediction], standard: Standard = "aliases"
 ) -> list[ItemF1]:
     """The best token-F1 with each level, for every row that has a prediction, in the order of the rows; `standard`:
     see `names_of`.
     """
-    from granola.matching.squad import best_f1_with_marks
+    from granola.matching.squad import best_f1_of_names_with_same_marks
     from granola.replies.refusals import abstention
 
     return [
         ItemF1(
             id=row.id,
-            levels=tuple(best_f1_with_marks(prediction.text, names) for names in names_of(row, standard)),
+            levels=tuple(best_f1_of_names_with_same_marks(prediction.text, names) for names in names_of(row, standard)),
             abstained=abstention(prediction.text, language_of(row) or "en") is not None,
         )
         for row in rows

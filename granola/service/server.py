@@ -130,7 +130,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         worker.cfg.set("timeout", round(self._settings.body_seconds) + 1)  # a slow body is no hanging worker
         self._metrics.continue_at_place(worker.place)
         try:
-            worker.loop.run_until_complete(self._open_snapshot(worker))
+            worker.loop.run_until_complete(self._wait_until_snapshot_is_open(worker))
         except Exception as error:
             log.error("the snapshot cannot be opened: %s", error)
             raise SystemExit(Arbiter.WORKER_BOOT_ERROR) from None
@@ -141,7 +141,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         self._metrics.count("granola_workers_replaced_total", "reason", "hung" if worker.aborted else "ended")
         self._metrics.publish()
 
-    async def _open_snapshot(self, worker: Any) -> None:
+    async def _wait_until_snapshot_is_open(self, worker: Any) -> None:
         """Wait until the snapshot is open, with signs of life for gunicorn. Raises the errors of opening it."""
         self._service.start_work_threads()
         self._task = asyncio.create_task(self._watch_snapshot_and_worker(worker))

@@ -56,7 +56,7 @@ class WorkContext:
     def set_deadline(self, until: float) -> None:
         """Set the time, by `time.monotonic`, at which the work that now begins must end."""
 
-    def drop_unfinished_results(self) -> None:
+    def drop_derived_results(self) -> None:
         """Drop results that work left unfinished when it ended with an error."""
 
     def close(self) -> None:
@@ -113,7 +113,7 @@ class WorkThread(Generic[C]):
             raise
         except BaseException:
             context.set_deadline(inf)
-            context.drop_unfinished_results()
+            context.drop_derived_results()
             raise
         finally:
             self._until = inf
@@ -247,17 +247,17 @@ class SnapshotSession(WorkContext):
         self._sent += max(SENT_AT_LEAST, sum(map(len, texts)))
         if self._sent > SENT_KEPT:
             self._sent = 0
-            self.drop_unfinished_results()
+            self.drop_derived_results()
 
     def limit_kept_results_of_question(self, row: QARow) -> None:
-        """Do the same with the texts of a question that makers process."""
+        """`limit_kept_results` with the texts of a question that makers process."""
         self.limit_kept_results((row.question, row.subject_text or "", row.answer_description or "", *row.answers))
 
     def set_deadline(self, until: float) -> None:
         """Set the time after which reads of the snapshot raise OverTimeError."""
         self.store.until = until
 
-    def drop_unfinished_results(self) -> None:
+    def drop_derived_results(self) -> None:
         """Drop results that interrupted work may have left unfinished; the tables of the snapshot stay."""
         for maker in self._makers.values():
             maker.drop_derived_caches()

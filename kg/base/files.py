@@ -179,7 +179,7 @@ def create_locked_part(final: Path, *, folder: bool = False) -> tuple[Path, int]
             continue  # renamed meanwhile by the process that had it, or owned by another user
         if _lock_if_free(part, handle, is_new=is_new):
             if not is_new:
-                _delete_content(part, handle)
+                _empty_part_and_delete_side_files(part, handle)
             return part, handle
         os.close(handle)
     raise AssertionError("numbers do not end")
@@ -199,7 +199,7 @@ def _lock_if_free(part: Path, handle: int, *, is_new: bool) -> bool:
         return False
 
 
-def _delete_content(part: Path, handle: int) -> None:
+def _empty_part_and_delete_side_files(part: Path, handle: int) -> None:
     if part.is_dir():
         for path in part.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -111,7 +111,7 @@ class BuildFolder(WorkFolder):
     def checkpoint(self, state: Mapping[str, Any], ids: Mapping[str, IdSet]) -> None:
         """Commit all rows written so far, together with the state and the sets of ids."""
         run = self.connection.execute
-        self.update_state(state)
+        self.stage_state(state)
         for name, id_set in ids.items():
             self.connection.executemany(
                 "INSERT OR REPLACE INTO notes.ids VALUES (?, ?, ?)",
@@ -121,7 +121,7 @@ class BuildFolder(WorkFolder):
         run("BEGIN")  # a transaction is always open
         self._last = time.monotonic()
 
-    def update_state(self, state: Mapping[str, Any]) -> None:
+    def stage_state(self, state: Mapping[str, Any]) -> None:
         """Update a part of the state; the next commit stores it."""
         self.state = {**self.state, **state}
         self.connection.executemany(

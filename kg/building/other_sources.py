@@ -24,7 +24,7 @@ from kg.building.snapshot import (
     Progress,
     Report,
     build,
-    check_output,
+    check_output_and_settings,
     check_request,
     raising_snapshot_error,
 )
@@ -78,7 +78,7 @@ def build_from_parquet(
     from kg.reading.parquet_tables import ParquetTables
 
     out = Path(out)
-    check_output(out, {"force": force})
+    check_output_and_settings(out, {"force": force})
     source = ParquetTables(folder)  # opened before the output is touched: the folder may have no tables
 
     def entities() -> Iterator[Entity]:
@@ -130,7 +130,7 @@ def build_from_api(
     from kg.web.client import AnswerCache
 
     out = Path(out)
-    check_output(out, settings)
+    check_output_and_settings(out, settings)
     scope = _checked_scope(settings, "the API")
     if scope.classes:
         raise SelectionError("the API cannot select by classes; name ids or names, or take a dump or --from sparql")
@@ -168,7 +168,7 @@ def build_from_sparql(
     from kg.reading.sparql import Endpoint, SPARQLEntities
 
     out = Path(out)
-    check_output(out, settings)
+    check_output_and_settings(out, settings)
     scope = _checked_scope(settings, "an endpoint")
     languages = with_fallback_languages(settings.get("languages"))
     asked = Endpoint(endpoint, patience=patience)

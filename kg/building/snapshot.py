@@ -23,7 +23,16 @@ from kg.reading.dump import STDIN, open_source
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
 
-__all__ = ["REJECTS_SUFFIX", "BuildSettings", "Origin", "Progress", "Report", "build", "check_output", "check_request"]
+__all__ = [
+    "REJECTS_SUFFIX",
+    "BuildSettings",
+    "Origin",
+    "Progress",
+    "Report",
+    "build",
+    "check_output_and_settings",
+    "check_request",
+]
 
 FREQUENT = 150  # values of a property that are listed: those by which tiers are weighed (docs/explanation/bits.md)
 REJECTS_SUFFIX = ".rejects.jsonl"
@@ -160,10 +169,10 @@ def check_request(sources: Sequence[Path | str], out: Path, settings: BuildSetti
             raise FileNotFoundError(2, "no such file", str(source))
         if str(source) != STDIN and out.is_file() and out.samefile(source):
             raise SnapshotError(f"{out} is both source and output; name another file to write")
-    check_output(out, settings)
+    check_output_and_settings(out, settings)
 
 
-def check_output(out: Path, settings: BuildSettings) -> None:
+def check_output_and_settings(out: Path, settings: BuildSettings) -> None:
     """Raises SnapshotError where a snapshot cannot be put at `out`, SelectionError for a bad limit, TypeError for a
     setting that there is not; before hours are spent on reading.
     """
@@ -233,7 +242,7 @@ class _BuildJob:
         frequent = {
             prop: ingester.most_frequent_values(prop, FREQUENT) for prop in sorted(settings.get("frequent_of", ()))
         }
-        self.work.update_state({"sealed": True})  # with the commit that finishes the snapshot
+        self.work.stage_state({"sealed": True})  # with the commit that finishes the snapshot
         filling.finish_snapshot(
             self.work.connection,
             {

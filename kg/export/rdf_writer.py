@@ -286,7 +286,7 @@ class _RDFWriter:
         elif (coordinate := _coordinate_term_and_parts(value)) is not None:
             simple, parts = coordinate
         else:
-            return _json_literal(value.type, value.json), None
+            return _typed_value_as_json_literal(value.type, value.json), None
         key = md5(repr(value).encode(), usedforsecurity=False).hexdigest()
         node = rdf.NamedNode(NAMESPACES["wdv"] + key)
         if key not in self._known:
@@ -357,7 +357,9 @@ def _text_term(value: TextValue, datatype: str | None) -> Term:
     if value.language is not None:
         if (tag := _language_tag(value.language)) is not None:
             return rdf.Literal(text, language=tag)
-        return _json_literal("monolingualtext", orjson.dumps({"text": text, "language": value.language}).decode())
+        return _typed_value_as_json_literal(
+            "monolingualtext", orjson.dumps({"text": text, "language": value.language}).decode()
+        )
     if datatype == "url":
         try:
             return rdf.NamedNode(text)
@@ -370,7 +372,7 @@ def _text_term(value: TextValue, datatype: str | None) -> Term:
     return rdf.Literal(text)
 
 
-def _json_literal(kind: str, json: str) -> rdf.Literal:
+def _typed_value_as_json_literal(kind: str, json: str) -> rdf.Literal:
     return _typed_literal(f'{{"type":{orjson.dumps(kind).decode()},"value":{json}}}', "rdf:JSON")
 
 

@@ -68,7 +68,9 @@ class MinedQueries:
             barren = 0
             while lacking > 0 and barren < _BARREN:
                 new = [query for query in dict.fromkeys(draw(min(_DRAWN, max(64, lacking * 2)))) if query not in seen]
-                barren = barren + 1 if len(new) < _FEW else 0  # a small snapshot has no more
+                barren = (
+                    barren + 1 if len(new) < _FEW else 0
+                )  # several rounds with few new queries: no more of this shape
                 seen.update(new[:lacking])
                 yield from new[:lacking]
                 lacking -= len(new)

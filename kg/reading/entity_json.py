@@ -467,7 +467,7 @@ class EntityPartReader:
         for prop, group in claims.items() if isinstance(claims, dict) else (("", claims),) if claims else ():
             for given in group if isinstance(group, list) else [group]:
                 try:
-                    statement = self._statement(orjson.dumps(_with_unknown_values_as_json(given)))
+                    statement = self._statement(orjson.dumps(_with_values_of_unknown_types_as_json(given)))
                     self._check(subject, prop, statement)
                     yield prop, statement
                 except (msgspec.ValidationError, Unreadable, TypeError) as error:  # TypeError: nested too deeply
@@ -482,7 +482,7 @@ class EntityPartReader:
                     )
 
 
-def _with_unknown_values_as_json(statement: Any) -> Any:
+def _with_values_of_unknown_types_as_json(statement: Any) -> Any:
     """A statement whose values of unknown types are kept as JSON."""
     if not isinstance(statement, dict):
         return statement

@@ -168,7 +168,7 @@ def xsd_date_time(value: TimeValue) -> str:
         converted = None
         if value.calendar == "julian" and (number := _julian_day_number(year, month, day)) > 0:
             centuries = (4 * (number + 32044) + 3) // 146097
-            converted = _date_of_day_number(number + 32044 - 146097 * centuries // 4, 100 * centuries)
+            converted = _date_of_days_since_epoch_march(number + 32044 - 146097 * centuries // 4, 100 * centuries)
         year, month, day = converted or (year, month, min(day, monthrange(2000 + year % 400, month)[1]))
     sign = "-" if year < 0 else ""
     return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}T00:00:00Z"
@@ -188,7 +188,7 @@ def parse_xsd_date_time(text: str, *, precision: int, calendar: str = "gregorian
         since = year + 4800 - (14 - month) // 12
         number = _julian_day_number(year, month, day) - since // 100 + since // 400 + 38
         if number > 0:
-            year, month, day = _date_of_day_number(number + 32082, 0)
+            year, month, day = _date_of_days_since_epoch_march(number + 32082, 0)
     if year <= 0 and (precision >= 9 or year == 0):
         year -= 1
     return TimeValue(
@@ -206,7 +206,7 @@ def _julian_day_number(year: int, month: int, day: int) -> int:
     return day + (153 * (month + 12 * early - 3) + 2) // 5 + 365 * since + since // 4 - 32083
 
 
-def _date_of_day_number(days: int, years: int) -> tuple[int, int, int]:
+def _date_of_days_since_epoch_march(days: int, years: int) -> tuple[int, int, int]:
     since = (4 * days + 3) // 1461
     rest = days - 1461 * since // 4
     month = (5 * rest + 2) // 153

@@ -18,7 +18,7 @@ from abstraction.ladders.weighing import (
     PlaceShares,
     ValueHierarchy,
     population_of,
-    rising_tiers,
+    positions_of_tiers_with_rising_bits,
 )
 from abstraction.linking.candidates import ValueCounts
 from abstraction.text.descriptions.attested_words import Vocabulary
@@ -189,7 +189,7 @@ def test_overlapping_values_are_no_sum() -> None:
 def test_dates_and_amounts_by_hand(relation_id: str, answer: str, expected: list[float]) -> None:
     made = maker().make(row(answer, relation_id, question="When or how much?"))
     found = [level.tiers[0].bits for level in made.levels]
-    assert not rising_tiers(made.levels)
+    assert not positions_of_tiers_with_rising_bits(made.levels)
     assert found[: len(expected)] == pytest.approx(expected[: len(found)], rel=0.02)
 
 
@@ -214,7 +214,7 @@ def ladder(*levels: tuple[float | None, ...]) -> tuple[Level, ...]:
     ],
 )
 def test_what_rises(levels: tuple[tuple[float | None, ...], ...], expected: list[tuple[int, int]]) -> None:
-    assert rising_tiers(ladder(*levels)) == expected
+    assert positions_of_tiers_with_rising_bits(ladder(*levels)) == expected
 
 
 def test_a_count_that_falls_short_is_the_finer_tiers() -> None:

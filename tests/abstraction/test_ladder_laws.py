@@ -18,7 +18,7 @@ from abstraction.files.rows import QARow, TieredRow
 from abstraction.ladders.builders import builder_for
 from abstraction.ladders.class_terms import entailed_classes
 from abstraction.ladders.proposals import ANSWER, ancestors, as_graph, depths, levels, order_by_conditions
-from abstraction.ladders.weighing import rising_tiers
+from abstraction.ladders.weighing import positions_of_tiers_with_rising_bits
 from abstraction.maker.pipeline import LadderMaker
 from kg.base.model import Entity, EntityValue, Rank, Snak, Statement, TimeValue, normalise
 from kg.store.sqlite import SQLiteStore
@@ -101,7 +101,7 @@ def questions(drawn: list[tuple[str, list[str], str, list[tuple[str, str, Rank, 
 
 def check_row(row: TieredRow) -> None:
     assert row.levels
-    assert not rising_tiers(row.levels), row.id
+    assert not positions_of_tiers_with_rising_bits(row.levels), row.id
     assert all(tier.bits is None or tier.bits >= 0 for level in row.levels for tier in level.tiers)
     assert row.levels[0].tiers
     assert (row.abstained is not None) == (len(row.levels) == 1)

@@ -101,10 +101,10 @@ def test_ordinary_names_are_unchanged(name: str) -> None:
         ),
         ("[user]\n{{question", r"line 2: a slot that is not closed"),
         ("[user]\nhello", r"the prompt places needs \{\{question\}\}"),
-        ("[user]\n{{question}}\n[assistant]\nx", r"\[user\] first and last"),
+        ("[user]\n{{question}}\n[assistant]\nx", r"ending with \[user\]"),
         ("[user]\n\n[assistant]\nx", r"line 1: the turn \[user\] is empty"),
-        ("[user]\n{{question}}\n[user]\nx", r"take turns"),
-        ("[user]\nx\n[system]\ny\n[user]\n{{question}}", r"\[system\] may stand before them"),
+        ("[user]\n{{question}}\n[user]\nx", r"in turn"),
+        ("[user]\nx\n[system]\ny\n[user]\n{{question}}", r"optional \[system\]"),
         ("", r"its turns are none"),
     ],
 )

@@ -22,9 +22,9 @@ from granola.scoring.scores import ScoreReport, ScoreSettings, score
 from granola.scoring.statistics import holm
 from granola.scoring.system_comparison import (
     compare,
-    item_f1,
     lambda_sweep,
     least_permutations_for_significance,
+    level_f1_of_items,
     risk_coverage,
     tau_sweep,
 )
@@ -214,7 +214,7 @@ def test_groups_by_any_field() -> None:
 
 def test_a_sweep_of_thresholds_is_what_f1_says() -> None:
     said = predictions("123w-1")
-    items = item_f1(rows(6), said)
+    items = level_f1_of_items(rows(6), said)
     for point in tau_sweep(items, (0.0, 0.3, 0.5, 0.95)):
         report = score(
             rows(6),
@@ -231,7 +231,7 @@ def test_a_sweep_of_thresholds_is_what_f1_says() -> None:
 def test_an_answer_of_token_f1_abstains_in_the_language_of_its_row() -> None:
     (german,) = [replace(row, extra={"language": "de"}) for row in rows(1)]
     told = {"0": Prediction(id="0", text="Keine Ahnung")}
-    assert [item.abstained for row in (german, *rows(1)) for item in item_f1([row], told)] == [True, False]
+    assert [item.abstained for row in (german, *rows(1)) for item in level_f1_of_items([row], told)] == [True, False]
 
 
 def test_a_sweep_of_lambda_falls_from_the_share_of_right_answers() -> None:

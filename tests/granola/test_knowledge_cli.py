@@ -157,7 +157,7 @@ def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
     given = items(tmp_path)
     whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
     judging(given, whole, models).run()
-    monkeypatch.setattr(LocalContinuations, "items_at_a_time", 5)
+    monkeypatch.setattr(LocalContinuations, "items_per_call", 5)
     scored: list[int] = []
     plain = LocalContinuations.scores
 

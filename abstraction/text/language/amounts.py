@@ -241,9 +241,10 @@ class NumberWordReader:
         return self._needed.search(lower) is not None
 
     def number_words_to_digits(self, lower: str) -> str:
-        """The lower-case text with numbers in several words as digits, padded with blanks so that positions stay.
+        """The lower-case text with numbers in words as digits ("two hundred and five": "205"), padded with blanks so
+        that positions stay.
 
-        Only words that form one number are replaced: `seventy-three`, `1.5 million` and `nineteen sixty-one` stay.
+        Forms that the patterns of amounts read themselves stay: `seventy-three`, `1.5 million`, `nineteen sixty-one`.
         """
         if not self.may_contain_number_words(lower):
             return lower
@@ -253,7 +254,7 @@ class NumberWordReader:
             )
         if self._dozens:
             lower = self._of_dozens.sub(self._digits_of_dozens, lower)
-        return self._run.sub(self._digits_of_number_run, lower)
+        return self._run.sub(self._digits_or_same_words, lower)
 
     def _small_number(self, text: str) -> int:
         return self._small.get(text) or int(text)
@@ -277,7 +278,7 @@ class NumberWordReader:
         share = self._fractions[match["part"].strip()] if match["part"] else 1
         return _blank_padded_digits_or_words(self._small_number(match["many"]) * 12 * share, match)
 
-    def _digits_of_number_run(self, match: re.Match[str]) -> str:
+    def _digits_or_same_words(self, match: re.Match[str]) -> str:
         parts = self._word.findall(match[0])
         if not any(
             word in self._large or word in self._hundreds or self._small[word] >= _LEAST_HUNDRED for word in parts

@@ -392,8 +392,8 @@ def _parse_points(text: str, reading: _Reading, *, dashed: bool) -> list[_DatePo
     end = _parse_point(ends[1], reading) if ends else None
     if ends is None or end is None:
         return None
-    inherited = end if end.marked == "before" else None
-    begin = _parse_point(ends[0], reading, inherited=inherited) or _complete_start(ends[0], end, reading)
+    era_from = end if end.marked == "before" else None
+    begin = _parse_point(ends[0], reading, era_from=era_from) or _complete_start(ends[0], end, reading)
     return [begin, end] if begin else None
 
 
@@ -420,16 +420,16 @@ def _complete_start(left: str, end: _DatePoint, reading: _Reading) -> _DatePoint
     if value.precision in (6, 7):
         key = "completed_century" if value.precision == 7 else "completed_millennium"
         (full,) = words.fill_templates(key, left=left)
-        return _parse_point(full, reading, inherited=end)
+        return _parse_point(full, reading, era_from=end)
     year = f"{abs(value.year):04d}"
     month = words.months[value.month - 1].name.lower() if value.month else ""
     for full in words.fill_templates("completed", left=left, month=month, year=year):
-        if point := _parse_point(" ".join(full.split()), reading, inherited=end):
+        if point := _parse_point(" ".join(full.split()), reading, era_from=end):
             return point if point.value.precision == value.precision else None
     return None
 
 
-def _parse_point(text: str, reading: _Reading, *, inherited: _DatePoint | None = None) -> _DatePoint | None:
+def _parse_point(text: str, reading: _Reading, *, era_from: _DatePoint | None = None) -> _DatePoint | None:
     words = reading.words
     marked: Literal["", "before", "after"] = ""
     common = False
@@ -443,8 +443,8 @@ def _parse_point(text: str, reading: _Reading, *, inherited: _DatePoint | None =
     if mark:
         marked = "before" if mark.lastgroup in ("bc", "bce") else "after"
         common = mark.lastgroup in ("bce", "ce")
-    elif inherited:
-        marked, common = inherited.marked, inherited.common
+    elif era_from:
+        marked, common = era_from.marked, era_from.common
     reading = replace(reading, sign=-1 if marked == "before" else 1, marked=bool(marked))
     part = ""
     if match := words.patterns["part"].match(text):

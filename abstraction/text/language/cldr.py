@@ -42,7 +42,7 @@ def cldr_name(code: str) -> str | None:
 
 
 @lru_cache(maxsize=256)  # bounded, since codes come from requests too
-def codes_of_scripts(code: str) -> tuple[str, ...]:
+def language_codes_by_script(code: str) -> tuple[str, ...]:
     """The codes of a language in each script that CLDR has, the plain code first: zh, zh-hans, zh-hant."""
     from babel import localedata
 
@@ -105,7 +105,7 @@ def currency_spellings(code: str) -> Mapping[str, tuple[str, ...]]:
 def cldr_data(code: str) -> dict[str, Any]:
     """CLDR's data of a language under the keys of a language file; of the root locale where CLDR lacks the language."""
     locale = _Locale(cldr_name(code) or "root")
-    names, short = locale.value_at("languages"), locale.date_template("short")
+    names, short = locale.value_at("languages"), locale.brace_template_of_date("short")
     # For each month: its name within a date, its name alone, and the short form of both.
     tables = [locale.value_at("months", use, width) for width in ("wide", "abbreviated") for use in _USES]
     mark = r"(?<!\w)(?:(?P<bc>{})|(?P<ad>{}))".format(*(_any_name_pattern(locale.era_names(era)) for era in (0, 1)))
@@ -181,13 +181,13 @@ class _Locale:
         ]
 
     def era_names(self, era: int) -> list[str]:
-        """The names of years before (`era` 0) or after (1) 1 CE, without single letters, the short name first."""
+        """The names of the era before 1 CE (`era` 0) or from it on (1), the short one first, without single letters."""
         era_names = [
             _with_plain_spaces(self.value_at("eras", width)[era]) for width in ("abbreviated", "wide", "narrow")
         ]
         return [name for name in era_names if len(name.strip(".")) > 1]
 
-    def date_template(self, width: str) -> str:
+    def brace_template_of_date(self, width: str) -> str:
         """The date template of a CLDR width ("full", "long", "medium", "short"): "{d} {month} {y}"."""
         return _template_of_pattern(self.value_at("date_formats", width).pattern)
 
@@ -197,7 +197,7 @@ class _Locale:
 
     def year_template_in_date(self) -> str:
         """The template of a year within a date, with its words: "{y}", "{y} г.", "{y}年"."""
-        marked, day = self.template_of_skeleton("Gy"), self.date_template("long")
+        marked, day = self.template_of_skeleton("Gy"), self.brace_template_of_date("long")
         last = re.findall(r"\{y\}[^{}]*\Z", day)
         years: list[str] = [marked, *last, _MARK.sub("", marked), "{y}"]
         return next(year for year in years if year in day)
@@ -231,15 +231,15 @@ def _writing_templates(locale: _Locale) -> dict[str, list[str]]:
     """The templates for writing dates. {year} is a year with the words that it has in dates."""
     year, marked, after = locale.year_template_in_date(), locale.template_of_skeleton("Gy"), locale.era_marks()[1]
     marked = marked if year in marked else marked.replace("{y}", year)
-    full = locale.date_template("long").replace("{short}", "{month}")
+    full = locale.brace_template_of_date("long").replace("{short}", "{month}")
     day, short, month = (
         _MARK.sub("", template.replace(year, "{year}").replace("{y}", "{year}"))
-        for template in (full, locale.date_template("medium"), locale.template_of_skeleton("yMMMM"))
+        for template in (full, locale.brace_template_of_date("medium"), locale.template_of_skeleton("yMMMM"))
     )
     alone = year if "{mark}" in year else locale.template_of_skeleton("y")
     alone, inside, before = (template.replace("{y}", "{n}") for template in (alone, year, marked))
     since = before.replace("{mark}", after)
-    plain = _MARK.sub("", locale.date_template("short")).replace("{dd}", "{d}").replace("{mm}", "{m}")
+    plain = _MARK.sub("", locale.brace_template_of_date("short")).replace("{dd}", "{d}").replace("{mm}", "{m}")
     numeric = [plain.replace("{d}", "{dd}").replace("{m}", "{mm}"), plain.replace("{d}", "{n}")]
     return {
         "year": list(dict.fromkeys([alone.replace("{mark}", after), "{n}"])),
@@ -255,7 +255,7 @@ def _writing_templates(locale: _Locale) -> dict[str, list[str]]:
 
 def _date_patterns(locale: _Locale) -> list[str]:
     """Regular expressions for full dates from patterns of every width; the last one is for the bare year."""
-    templates = [locale.date_template(width) for width in ("full", "long", "medium", "short")]
+    templates = [locale.brace_template_of_date(width) for width in ("full", "long", "medium", "short")]
     templates += [locale.template_of_skeleton(skeleton) for skeleton in ("yMMMd", "yMd", "yMMMM", "yMMM", "y")]
     year = _MARK.sub("", locale.year_template_in_date())
     unmarked = (_MARK.sub(" ", template).strip().replace(year, "{y}") for template in templates)

@@ -47,7 +47,7 @@ from kg.store import open_store
 
 CHAT = ("defined", "options", "three-way", "decomposed")
 KINDS = ("graph", "words", "trained", "encoder", *CHAT, "nli", "autois")
-BATCH = 256  # samples per call of a model; a scorer with more `items_at_a_time` gets that many
+BATCH = 256  # samples per call of a model; a scorer with more `items_per_call` gets that many
 REPLY_KEPT = 300  # characters of a reply that a judgement stores
 MOST_FACTS = 20  # facts of one statement at most; a reply with more is read as malformed
 _MOST_LINES, _LONGEST_LINE = 24, 1_900  # the citations in a prompt: lines at most, and characters of a line
@@ -123,7 +123,7 @@ class TextEvaluator(AttributionEvaluator):
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """One judgement for each sample, in order."""
         source, model = iter(samples), getattr(self, "model", None)
-        while batch := list(islice(source, max(BATCH, getattr(model, "items_at_a_time", 0)))):
+        while batch := list(islice(source, max(BATCH, getattr(model, "items_per_call", 0)))):
             yield from map(AttributionJudgement.of, batch, self.labels(batch))
 
 

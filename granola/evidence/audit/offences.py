@@ -101,7 +101,7 @@ def audit(
     snapshot = str(store.manifest()["snapshot_id"])
     found = TierAudit(snapshot=snapshot, rejected=[] if rejected is None else rejected)
 
-    def audit_row(row: TieredRow) -> tuple[_Outcomes, dict[str, Any] | None]:
+    def outcomes_and_namesake_of_row(row: TieredRow) -> tuple[_Outcomes, dict[str, Any] | None]:
         if not by_evidence:
             verdict = judge.judge(row)
             return _tier_outcomes(row, verdict, checker), _namesake_record(row, verdict)
@@ -111,7 +111,7 @@ def audit(
         ], None
 
     for row in rows:
-        audited = attempt("an audit", audit_row, row)
+        audited = attempt("an audit", outcomes_and_namesake_of_row, row)
         if isinstance(audited, Fault):
             found.rejected.append(audited.rejected(source=row.source, id=row.id, text=row.question))
             judge = Judge(store, language=language)  # the error may have left conclusions half-made

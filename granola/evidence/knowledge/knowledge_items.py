@@ -87,13 +87,13 @@ def read_items(path: Path | str, *, on_reject: OnReject, limit: int | None = Non
     has_columns = str(path).removesuffix(".gz").endswith(COLUMNS_ENDINGS)
     records: Iterable[Record | RejectedRow] = _read_lines(path) if has_columns else read_records(path)
     once = read_each(
-        records, _parse_columns if has_columns else parse_item,
+        records, _parse_columns if has_columns else parse_json_item,
         name=lambda item: f"{item.id} of system {item.system or '(none)'}, candidate {item.candidate}",
     )  # fmt: skip
     yield from islice(without_rejected(once, on_reject), limit)
 
 
-def parse_item(record: Record) -> KnowledgeItem:
+def parse_json_item(record: Record) -> KnowledgeItem:
     """The item of a JSON object; "question" is read as "query". Raises RowError with the reason."""
     handed_on = record.data.keys() - {"schema_version", "question" if "query" in record.data else ""}
     data = {name: value for name, value in record.data.items() if name in handed_on}
